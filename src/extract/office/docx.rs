@@ -213,7 +213,7 @@ impl<'a> DocxReader<'a> {
                     match name.as_str() {
                         "footnote" | "endnote" => open = element.attr("id").unwrap_or_default(),
                         "comment" => open = element.attr("author").unwrap_or_default(),
-                        _ => self.start(&name, &element, &mut xml)?,
+                        _ => self.begin_element(&name, &element, &mut xml)?,
                     }
                 }
                 XmlEvent::End(ending) => match ending.name().as_str() {
@@ -225,7 +225,7 @@ impl<'a> DocxReader<'a> {
                         let text = std::mem::take(&mut self.story).plain();
                         self.comments.push((std::mem::take(&mut open), text));
                     }
-                    name => self.end(name),
+                    name => self.end_element(name),
                 },
                 XmlEvent::Text(_) => {}
             }
@@ -233,7 +233,8 @@ impl<'a> DocxReader<'a> {
         Ok(())
     }
 
-    fn start(
+    /// Begins an element, and reads it to its end if it has properties.
+    fn begin_element(
         &mut self,
         name: &str,
         element: &XmlElement<'_>,
@@ -243,14 +244,7 @@ impl<'a> DocxReader<'a> {
             // Content that is not text.
             "delInstrText" | "sdtPr" | "binData" => xml.skip()?,
             "ffData" => self.form(xml)?,
-            "instrText" => {
-                let text = xml.text()?;
-                if let Some(field) = self.fields.last_mut()
-                    && field.instruction.len() < INSTRUCTION
-                {
-                    field.instruction.push_str(&text);
-                }
-            }
+            "instrText" => self.add_instruction(&xml.text()?),
             "hyperlink" => {
                 let target = element.link().and_then(|id| self.parts.links.get(&id).cloned());
                 self.link(&target.unwrap_or_default());
@@ -265,72 +259,22 @@ impl<'a> DocxReader<'a> {
             }
             // A pattern or picture.
             "v:background" if self.background => self.page = InkColour::Other,
-            "p" => {
-                let look = self.styles.paragraph(None);
-                // A paragraph has the default style until its `pPr` names one.
-                let mut words = ParagraphWords::default();
-                self.carried.drain(..).for_each(|target| words.link(&target));
-                self.paragraphs.push(OpenParagraph { words, look, off: false });
-            }
+            "p" => self.begin_paragraph(),
             "pPr" => self.paragraph(xml)?,
-            "r" | "m:r" => self.begin(RunStyle::default()),
-            "rPr" => {
-                let mut look = RunStyle::default();
-                let style = properties(xml, &mut look)?;
-                let style = style.map(|style| self.styles.look(&style)).unwrap_or_default();
-                self.begin(look.over(&style));
-            }
-            "m:num" | "m:den" | "m:sup" | "m:sub" | "m:deg" | "m:rad" => {
-                let place = self.paragraphs.last().map(|open| open.words.place());
-                self.formula.push(place.unwrap_or_default());
-            }
-            "m:dPr" => {
-                let mut around = ("(".to_owned(), ")".to_owned());
-                xml.within(|property| match property.name().as_str() {
-                    "m:begChr" => around.0 = property.attr("val").unwrap_or_default(),
-                    "m:endChr" => around.1 = property.attr("val").unwrap_or_default(),
-                    _ => {}
-                })?;
-                self.brackets.push(around.1);
-                self.put(&around.0);
-            }
-            "m:naryPr" => {
-                let mut sign = "∫".to_owned();
-                xml.within(|property| {
-                    if property.name() == "m:chr" {
-                        sign = property.attr("val").unwrap_or_default();
-                    }
-                })?;
-                self.put(&sign);
-            }
+            "r" | "m:r" => self.begin_run(RunStyle::default()),
+            "rPr" => self.read_run_properties(xml)?,
+            "m:num" | "m:den" | "m:sup" | "m:sub" | "m:deg" | "m:rad" => self.begin_formula_part(),
+            "m:dPr" => self.read_brackets(xml)?,
+            "m:naryPr" => self.read_operator(xml)?,
             "t" | "delText" | "m:t" => {
                 let text = xml.text()?;
-                self.put(&text);
+                self.add_text(&text);
             }
-            "tab" => self.put("\t"),
-            "br" | "cr" => self.put("\n"),
-            "noBreakHyphen" => self.put("-"),
-            "sym" => self.put(symbol(&element.attr("char").unwrap_or_default())),
-            "fldChar" => match element.attr("fldCharType").as_deref() {
-                Some("begin") if self.fields.len() < FIELDS => {
-                    self.fields.push(OpenField::default());
-                }
-                Some("begin") => {}
-                Some("separate") => {
-                    let field = self.fields.last_mut().filter(|field| !field.result);
-                    if let Some(field) = field {
-                        field.result = true;
-                        let target = leads(&field.instruction);
-                        self.link(&target);
-                    }
-                }
-                // `end`. Only a field with a result has begun a link.
-                _ => {
-                    if self.fields.pop().is_some_and(|field| field.result) {
-                        self.unlink();
-                    }
-                }
-            },
+            "tab" => self.add_text("\t"),
+            "br" | "cr" => self.add_text("\n"),
+            "noBreakHyphen" => self.add_text("-"),
+            "sym" => self.add_text(symbol(&element.attr("char").unwrap_or_default())),
+            "fldChar" => self.mark_field(element.attr("fldCharType").as_deref()),
             "footnoteReference" => self.refer("f", element),
             "endnoteReference" => self.refer("e", element),
             "a:blip" | "v:imagedata" => self.tally.pictures += 1,
@@ -338,35 +282,8 @@ impl<'a> DocxReader<'a> {
                 self.story.table();
                 self.grounds.push(TableBackground::default());
             }
-            "tblPr" => {
-                let mut ground = None;
-                xml.within(|property| match property.name().as_str() {
-                    "tblStyle" => {
-                        let style = property.attr("val").unwrap_or_default();
-                        ground = ground.or(self.styles.look(&style).ground);
-                    }
-                    "shd" => ground = shading(property).or(ground),
-                    _ => {}
-                })?;
-                self.grounds.last_mut().into_iter().for_each(|open| open.table = ground);
-            }
-            "trPr" => {
-                let (mut deleted, mut flat, mut hidden, mut before) = (false, false, false, 0);
-                xml.within(|property| match property.name().as_str() {
-                    "del" => deleted = true,
-                    "hidden" => hidden = property.attr("val").is_none() || property.flag("val"),
-                    "trHeight" => {
-                        let exact = property.attr("hRule").is_some_and(|rule| rule == "exact");
-                        flat = exact && property.number("val").is_some_and(|height| height < 40.0);
-                    }
-                    "gridBefore" => before = columns(property),
-                    _ => {}
-                })?;
-                if let Some(open) = self.grounds.last_mut() {
-                    (open.deleted, open.flat, open.hidden) = (deleted, flat, hidden);
-                    open.wide = before;
-                }
-            }
+            "tblPr" => self.read_table_properties(xml)?,
+            "trPr" => self.read_row_properties(xml)?,
             "tr" => {
                 let open = self.grounds.last_mut().into_iter();
                 open.for_each(|open| (open.column, open.wide) = (0, 0));
@@ -375,33 +292,10 @@ impl<'a> DocxReader<'a> {
                 self.story.cell();
                 self.grounds.last_mut().into_iter().for_each(TableBackground::cell);
             }
-            "tcPr" => {
-                let (mut ground, mut wide, mut down, mut across) = (None, 1, None, false);
-                xml.within(|property| match property.name().as_str() {
-                    "shd" => ground = shading(property).or(ground),
-                    "gridSpan" => wide = columns(property),
-                    "vMerge" => down = Some(property.attr("val").unwrap_or_default()),
-                    "hMerge" => across = property.attr("val").is_none_or(|kind| kind != "restart"),
-                    _ => {}
-                })?;
-                if let Some(open) = self.grounds.last_mut() {
-                    (open.cell, open.wide) = (ground, wide);
-                    open.merge(down.as_deref(), across);
-                }
-            }
+            "tcPr" => self.read_cell_properties(xml)?,
             "sectPr" => self.section(xml)?,
             "wp:inline" | "wp:anchor" => self.drawings.push(OpenDrawing::default()),
-            "wp:positionH" | "wp:positionV" => {
-                let from = element.attr("relativeFrom").unwrap_or_default();
-                let offset = xml.text()?.trim().parse::<f64>().ok().map(|emu| emu / EMU);
-                if let (Some(open), Some(offset)) = (self.drawings.last_mut(), offset) {
-                    let place = (offset, from);
-                    match name {
-                        "wp:positionH" => open.x = Some(place),
-                        _ => open.y = Some(place),
-                    }
-                }
-            }
+            "wp:positionH" | "wp:positionV" => self.read_drawing_position(name, element, xml)?,
             "wp:extent" => {
                 let side = |name: &str| element.number(name).map(|emu| emu / EMU);
                 let size = (side("cx"), side("cy"));
@@ -412,34 +306,191 @@ impl<'a> DocxReader<'a> {
                 if let Some(open) = self.drawings.last_mut() {
                     open.hidden = open.hides(&self.sheet, element.flag("hidden"));
                 }
-                self.begin(self.run.clone());
+                self.begin_run(self.run.clone());
             }
             _ if is_vml_shape(name) => {
                 let mut drawing = OpenDrawing::of_style(&element.attr("style").unwrap_or_default());
                 drawing.hidden = drawing.hides(&self.sheet, drawing.hidden.is_some());
                 self.drawings.push(drawing);
-                self.begin(self.run.clone());
+                self.begin_run(self.run.clone());
             }
             "dgm:relIds" => self.insert(element.relation("dm")),
             "c:chart" => self.insert(element.link()),
-            "altChunk" => {
-                let text = element.link().and_then(|id| self.parts.texts.remove(&id));
-                let text = text.unwrap_or_default();
-                if self.tally.sees(self.sight(&RunStyle::default()), &text) {
-                    text.lines().for_each(|line| self.story.line(line));
-                }
-            }
+            "altChunk" => self.add_imported(element),
             _ => {}
         }
         Ok(())
     }
 
-    fn end(&mut self, name: &str) {
+    /// Adds text to the instruction of the open field.
+    fn add_instruction(&mut self, text: &str) {
+        if let Some(field) = self.fields.last_mut()
+            && field.instruction.len() < INSTRUCTION
+        {
+            field.instruction.push_str(text);
+        }
+    }
+
+    /// Begins a paragraph.
+    fn begin_paragraph(&mut self) {
+        let look = self.styles.paragraph(None);
+        // A paragraph has the default style until its `pPr` names one.
+        let mut words = ParagraphWords::default();
+        self.carried.drain(..).for_each(|target| words.link(&target));
+        self.paragraphs.push(OpenParagraph { words, look, off: false });
+    }
+
+    /// Reads the properties of a run, and begins it.
+    fn read_run_properties(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
+        let mut look = RunStyle::default();
+        let style = properties(xml, &mut look)?;
+        let style = style.map(|style| self.styles.look(&style)).unwrap_or_default();
+        self.begin_run(look.over(&style));
+        Ok(())
+    }
+
+    /// Begins a part of a formula.
+    fn begin_formula_part(&mut self) {
+        let place = self.paragraphs.last().map(|open| open.words.place());
+        self.formula.push(place.unwrap_or_default());
+    }
+
+    /// Reads the brackets around a part of a formula, and writes the opening one.
+    fn read_brackets(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
+        let mut around = ("(".to_owned(), ")".to_owned());
+        xml.within(|property| match property.name().as_str() {
+            "m:begChr" => around.0 = property.attr("val").unwrap_or_default(),
+            "m:endChr" => around.1 = property.attr("val").unwrap_or_default(),
+            _ => {}
+        })?;
+        self.brackets.push(around.1);
+        self.add_text(&around.0);
+        Ok(())
+    }
+
+    /// Reads the sign of an integral, sum or the like.
+    fn read_operator(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
+        let mut sign = "∫".to_owned();
+        xml.within(|property| {
+            if property.name() == "m:chr" {
+                sign = property.attr("val").unwrap_or_default();
+            }
+        })?;
+        self.add_text(&sign);
+        Ok(())
+    }
+
+    /// Begins a field, begins its result, or ends it.
+    fn mark_field(&mut self, kind: Option<&str>) {
+        match kind {
+            Some("begin") if self.fields.len() < FIELDS => {
+                self.fields.push(OpenField::default());
+            }
+            Some("begin") => {}
+            Some("separate") => {
+                let field = self.fields.last_mut().filter(|field| !field.result);
+                if let Some(field) = field {
+                    field.result = true;
+                    let target = leads(&field.instruction);
+                    self.link(&target);
+                }
+            }
+            // `end`. Only a field with a result has begun a link.
+            _ => {
+                if self.fields.pop().is_some_and(|field| field.result) {
+                    self.unlink();
+                }
+            }
+        }
+    }
+
+    /// Reads the background of a table.
+    fn read_table_properties(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
+        let mut ground = None;
+        xml.within(|property| match property.name().as_str() {
+            "tblStyle" => {
+                let style = property.attr("val").unwrap_or_default();
+                ground = ground.or(self.styles.look(&style).ground);
+            }
+            "shd" => ground = shading(property).or(ground),
+            _ => {}
+        })?;
+        self.grounds.last_mut().into_iter().for_each(|open| open.table = ground);
+        Ok(())
+    }
+
+    /// Reads the properties of a row that decide on the visibility of its text.
+    fn read_row_properties(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
+        let (mut deleted, mut flat, mut hidden, mut before) = (false, false, false, 0);
+        xml.within(|property| match property.name().as_str() {
+            "del" => deleted = true,
+            "hidden" => hidden = property.attr("val").is_none() || property.flag("val"),
+            "trHeight" => {
+                let exact = property.attr("hRule").is_some_and(|rule| rule == "exact");
+                flat = exact && property.number("val").is_some_and(|height| height < 40.0);
+            }
+            "gridBefore" => before = columns(property),
+            _ => {}
+        })?;
+        if let Some(open) = self.grounds.last_mut() {
+            (open.deleted, open.flat, open.hidden) = (deleted, flat, hidden);
+            open.wide = before;
+        }
+        Ok(())
+    }
+
+    /// Reads the background of a cell, and the cells that it is merged with.
+    fn read_cell_properties(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
+        let (mut ground, mut wide, mut down, mut across) = (None, 1, None, false);
+        xml.within(|property| match property.name().as_str() {
+            "shd" => ground = shading(property).or(ground),
+            "gridSpan" => wide = columns(property),
+            "vMerge" => down = Some(property.attr("val").unwrap_or_default()),
+            "hMerge" => across = property.attr("val").is_none_or(|kind| kind != "restart"),
+            _ => {}
+        })?;
+        if let Some(open) = self.grounds.last_mut() {
+            (open.cell, open.wide) = (ground, wide);
+            open.merge(down.as_deref(), across);
+        }
+        Ok(())
+    }
+
+    /// Reads the horizontal or vertical position of a drawing.
+    fn read_drawing_position(
+        &mut self,
+        name: &str,
+        element: &XmlElement<'_>,
+        xml: &mut XmlReader<'_>,
+    ) -> Result<(), ReadFailure> {
+        let from = element.attr("relativeFrom").unwrap_or_default();
+        let offset = xml.text()?.trim().parse::<f64>().ok().map(|emu| emu / EMU);
+        if let (Some(open), Some(offset)) = (self.drawings.last_mut(), offset) {
+            let place = (offset, from);
+            match name {
+                "wp:positionH" => open.x = Some(place),
+                _ => open.y = Some(place),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the text of a document that Word imports when it opens this one.
+    fn add_imported(&mut self, element: &XmlElement<'_>) {
+        let text = element.link().and_then(|id| self.parts.texts.remove(&id));
+        let text = text.unwrap_or_default();
+        if self.tally.sees(self.sight(&RunStyle::default()), &text) {
+            text.lines().for_each(|line| self.story.line(line));
+        }
+    }
+
+    /// Ends an element.
+    fn end_element(&mut self, name: &str) {
         match name {
             "p" => self.paragraph_end(),
             "m:d" => {
                 let close = self.brackets.pop().unwrap_or_default();
-                self.put(&close);
+                self.add_text(&close);
             }
             "m:num" | "m:den" | "m:sup" | "m:sub" | "m:deg" | "m:rad" => {
                 self.formula_end(name);
@@ -450,7 +501,7 @@ impl<'a> DocxReader<'a> {
             "txbxContent" => self.boxes = self.boxes.saturating_sub(1),
             _ if matches!(name, "wp:inline" | "wp:anchor") || is_vml_shape(name) => {
                 self.drawings.pop();
-                self.begin(self.run.clone());
+                self.begin_run(self.run.clone());
             }
             "tc" => {
                 self.story.cell_end();
@@ -548,7 +599,7 @@ impl<'a> DocxReader<'a> {
     }
 
     /// Begins a run with these properties of its own.
-    fn begin(&mut self, run: RunStyle) {
+    fn begin_run(&mut self, run: RunStyle) {
         self.sight = self.sight(&run);
         let paragraph = self.paragraphs.last();
         self.run = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
@@ -573,9 +624,9 @@ impl<'a> DocxReader<'a> {
             }
         })?;
         if is_box {
-            self.put(if ticked == Some(true) { "☑" } else { "☐" });
+            self.add_text(if ticked == Some(true) { "☑" } else { "☐" });
         } else if let Some(item) = items.into_iter().nth(chosen.unwrap_or_default()) {
-            self.put(&item);
+            self.add_text(&item);
         }
         Ok(())
     }
@@ -608,7 +659,7 @@ impl<'a> DocxReader<'a> {
     }
 
     /// Adds text of the open run, or counts it.
-    fn put(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         if self.deleted > 0 || self.grounds.iter().any(|open| open.deleted) {
             self.tally.delete(text);
         } else if self.tally.sees(self.sight, text)
@@ -624,7 +675,7 @@ impl<'a> DocxReader<'a> {
     /// Adds the text of a drawing, on lines of its own.
     fn insert(&mut self, id: Option<String>) {
         if let Some(text) = id.and_then(|id| self.parts.texts.get(&id)) {
-            self.put(&format!("\n{}\n", text.trim_end()));
+            self.add_text(&format!("\n{}\n", text.trim_end()));
         }
     }
 
@@ -644,7 +695,7 @@ impl<'a> DocxReader<'a> {
     /// Adds the number of a note where the text refers to it.
     fn refer(&mut self, prefix: &str, element: &XmlElement<'_>) {
         self.referred.push(format!("{prefix}{}", element.attr("id").unwrap_or_default()));
-        self.put(&format!("[^{}]", self.referred.len()));
+        self.add_text(&format!("[^{}]", self.referred.len()));
     }
 
     /// Adds the notes that the text refers to. Word does not display the others.

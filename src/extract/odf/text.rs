@@ -174,7 +174,7 @@ impl<'a> OdtReader<'a> {
                 XmlEvent::Start(element) => {
                     let name = element.name();
                     self.open.push(name.clone());
-                    if self.start(&name, &element) {
+                    if self.begin_element(&name, &element) {
                         self.open.pop();
                         xml.skip()?;
                     } else if name == "tracked-changes" {
@@ -187,7 +187,7 @@ impl<'a> OdtReader<'a> {
                     }
                 }
                 XmlEvent::End(ending) => {
-                    self.end(&ending.name());
+                    self.end_element(&ending.name());
                     self.open.pop();
                     let depth = self.open.len();
                     self.hidden.retain(|(hidden, _)| *hidden <= depth);
@@ -203,7 +203,7 @@ impl<'a> OdtReader<'a> {
                         }
                         // White space between elements is not text.
                         _ if text.trim().is_empty() && !TEXTS.contains(&within) => {}
-                        _ => self.put(&collapsed(&text)),
+                        _ => self.add_text(&collapsed(&text)),
                     }
                 }
             }
@@ -212,24 +212,15 @@ impl<'a> OdtReader<'a> {
     }
 
     /// Begins an element. Returns true if it is skipped.
-    fn start(&mut self, name: &str, element: &XmlElement<'_>) -> bool {
+    fn begin_element(&mut self, name: &str, element: &XmlElement<'_>) -> bool {
         let attr = |name: &str| element.attr(name).unwrap_or_default();
         match name {
             "automatic-styles" | "styles" | "font-face-decls" | "forms" | "scripts" | "desc"
             | "note-citation" | "sender-initials" | "creator-initials" | "header-decl"
+            | "date-time-decl" => return true,
             // `title` is also a field in a paragraph; elsewhere it is the title of a shape, or
             // metadata.
-            | "date-time-decl" => return true,
-            "title"
-                if !self
-                    .open
-                    .iter()
-                    .rev()
-                    .nth(1)
-                    .is_some_and(|outer| TEXTS.contains(&outer.as_str())) =>
-            {
-                return true;
-            }
+            "title" if !self.is_in_text() => return true,
             "date" if self.open.iter().any(|open| open == "annotation") => return true,
             "header" | "footer" | "header-left" | "footer-left" | "header-first"
             | "footer-first" => {
@@ -243,24 +234,18 @@ impl<'a> OdtReader<'a> {
             }
             "section" if attr("display") == "condition" => self.judge(condition(element)),
             "p" | "h" => self.paragraph(name, element),
-            "span" => {
-                let look = self.styles.style("text", &attr("style-name")).look;
-                if let Some(open) = self.paragraphs.last_mut() {
-                    let outer = open.looks.last().cloned().unwrap_or_default();
-                    open.looks.push(look.over(&outer));
-                }
-            }
+            "span" => self.begin_span(&attr("style-name")),
             "a" => {
                 let open = self.paragraphs.last_mut().into_iter();
                 open.for_each(|open| open.words.link(&attr("href")));
             }
             "s" => {
-                self.put(
+                self.add_text(
                     &" ".repeat(element.number("c").unwrap_or(1.0).clamp(1.0, 100.0) as usize),
                 );
             }
-            "tab" => self.put("\t"),
-            "line-break" => self.put("\n"),
+            "tab" => self.add_text("\t"),
+            "line-break" => self.add_text("\n"),
             "hidden-text" => {
                 let sight = self.sight().within(condition(element));
                 self.show(&attr("string-value"), sight);
@@ -270,40 +255,13 @@ impl<'a> OdtReader<'a> {
                 let open = self.paragraphs.last_mut().into_iter();
                 open.for_each(|open| open.sight = open.sight.max(condition(element)));
             }
-            "bookmark-start" if element.flag("hidden") => {
-                // A hidden bookmark without a condition always hides its text.
-                let sight = match element.attr("condition") {
-                    Some(text) if !text.is_empty() => condition(element),
-                    _ => TextVisibility::Hidden(HidingMethod::Marked),
-                };
-                self.bookmarks.insert(attr("name"));
-                self.marked = self.marked.max(sight);
-            }
-            "bookmark-end" => {
-                let closed = self.bookmarks.remove(&attr("name"));
-                if closed && self.bookmarks.is_empty() {
-                    self.marked = TextVisibility::Seen;
-                }
-            }
-            "list" => {
-                // Nested lists continue the style of the list around them.
-                let outer = self.lists.last().map(|list| list.style.clone()).unwrap_or_default();
-                let style = element.attr("style-name").unwrap_or(outer);
-                let goes_on =
-                    element.flag("continue-numbering") || element.attr("continue-list").is_some();
-                if self.lists.is_empty() && !goes_on {
-                    self.counts.remove(&style);
-                }
-                self.lists.push(OpenList { style, fresh: false });
-            }
+            "bookmark-start" if element.flag("hidden") => self.begin_hidden_bookmark(element),
+            "bookmark-end" => self.end_bookmark(&attr("name")),
+            "list" => self.begin_list(element),
             "list-item" => {
                 self.lists.last_mut().into_iter().for_each(|list| list.fresh = true);
             }
-            "note" => {
-                self.put(&format!("[^{}]", self.notes.len() + 1));
-                self.notes.push(String::new());
-                self.outer.push(std::mem::take(&mut self.story));
-            }
+            "note" => self.begin_note(),
             "annotation" => {
                 self.found.push((String::new(), String::new()));
                 self.outer.push(std::mem::take(&mut self.story));
@@ -319,16 +277,7 @@ impl<'a> OdtReader<'a> {
                 self.fill();
             }
             "object" | "object-ole" | "plugin" => drop(self.fill()),
-            "page" => {
-                let style = self.styles.style("drawing-page", &attr("style-name"));
-                let footer = self.footers.get(&attr("use-footer-name"));
-                self.footer = footer.filter(|_| !style.no_footer).cloned().unwrap_or_default();
-                let shown = !style.hidden;
-                self.sheet = self.styles.sheet(Some(&attr("master-page-name")));
-                self.ground = self.pages.get(self.slides.len()).copied().unwrap_or(InkColour::Other);
-                self.slides.push((shown, StoryWriter::default()));
-                self.story = StoryWriter::default();
-            }
+            "page" => self.begin_slide(element),
             "notes" => {
                 self.footer();
                 self.ground = InkColour::Other;
@@ -342,34 +291,14 @@ impl<'a> OdtReader<'a> {
                 self.filled.push(false);
                 self.shape(element);
             }
-            "text-box" => {
-                // Only the first of several contents of a frame is shown.
-                if self.fill() {
-                    self.hide(HidingMethod::Covered);
-                }
-                // The background of a text box in a text is unknown.
-                self.grounds.push(self.slides.is_empty().then_some(InkColour::Other));
-            }
+            "text-box" => self.begin_text_box(),
             "table" => {
                 self.story.table();
                 let look = self.styles.style("table", &attr("style-name")).look;
                 self.grounds.push(look.ground);
             }
-            "table-row" => {
-                let look = self.styles.style("table-row", &attr("style-name")).look;
-                self.grounds.push(look.ground);
-                if matches!(attr("visibility").as_str(), "collapse" | "filter") {
-                    self.hide(HidingMethod::Row);
-                }
-            }
-            "table-cell" | "covered-table-cell" => {
-                self.story.cell();
-                if name == "covered-table-cell" {
-                    self.hide(HidingMethod::Covered);
-                }
-                let look = self.styles.style("table-cell", &attr("style-name")).look;
-                self.grounds.push(look.ground);
-            }
+            "table-row" => self.begin_row(element),
+            "table-cell" | "covered-table-cell" => self.begin_cell(name, element),
             // Variables and other fields that are set but not displayed.
             _ if attr("display") == "none" => self.hide(HidingMethod::Marked),
             _ => {}
@@ -377,7 +306,105 @@ impl<'a> OdtReader<'a> {
         false
     }
 
-    fn end(&mut self, name: &str) {
+    /// Begins a span of text with a style of its own.
+    fn begin_span(&mut self, style: &str) {
+        let look = self.styles.style("text", style).look;
+        if let Some(open) = self.paragraphs.last_mut() {
+            let outer = open.looks.last().cloned().unwrap_or_default();
+            open.looks.push(look.over(&outer));
+        }
+    }
+
+    /// Begins a bookmark that hides its text.
+    fn begin_hidden_bookmark(&mut self, element: &XmlElement<'_>) {
+        let attr = |name: &str| element.attr(name).unwrap_or_default();
+        // A hidden bookmark without a condition always hides its text.
+        let sight = match element.attr("condition") {
+            Some(text) if !text.is_empty() => condition(element),
+            _ => TextVisibility::Hidden(HidingMethod::Marked),
+        };
+        self.bookmarks.insert(attr("name"));
+        self.marked = self.marked.max(sight);
+    }
+
+    /// Ends a bookmark.
+    fn end_bookmark(&mut self, name: &str) {
+        let closed = self.bookmarks.remove(name);
+        if closed && self.bookmarks.is_empty() {
+            self.marked = TextVisibility::Seen;
+        }
+    }
+
+    /// Begins a list, which continues the numbers of an earlier one if it says so.
+    fn begin_list(&mut self, element: &XmlElement<'_>) {
+        // Nested lists continue the style of the list around them.
+        let outer = self.lists.last().map(|list| list.style.clone()).unwrap_or_default();
+        let style = element.attr("style-name").unwrap_or(outer);
+        let goes_on = element.flag("continue-numbering") || element.attr("continue-list").is_some();
+        if self.lists.is_empty() && !goes_on {
+            self.counts.remove(&style);
+        }
+        self.lists.push(OpenList { style, fresh: false });
+    }
+
+    /// Adds the number of a note to the text, and begins the note.
+    fn begin_note(&mut self) {
+        self.add_text(&format!("[^{}]", self.notes.len() + 1));
+        self.notes.push(String::new());
+        self.outer.push(std::mem::take(&mut self.story));
+    }
+
+    /// Begins a slide.
+    fn begin_slide(&mut self, element: &XmlElement<'_>) {
+        let attr = |name: &str| element.attr(name).unwrap_or_default();
+        let style = self.styles.style("drawing-page", &attr("style-name"));
+        let footer = self.footers.get(&attr("use-footer-name"));
+        self.footer = footer.filter(|_| !style.no_footer).cloned().unwrap_or_default();
+        let shown = !style.hidden;
+        self.sheet = self.styles.sheet(Some(&attr("master-page-name")));
+        self.ground = self.pages.get(self.slides.len()).copied().unwrap_or(InkColour::Other);
+        self.slides.push((shown, StoryWriter::default()));
+        self.story = StoryWriter::default();
+    }
+
+    /// Begins a text box.
+    fn begin_text_box(&mut self) {
+        // Only the first of several contents of a frame is shown.
+        if self.fill() {
+            self.hide(HidingMethod::Covered);
+        }
+        // The background of a text box in a text is unknown.
+        self.grounds.push(self.slides.is_empty().then_some(InkColour::Other));
+    }
+
+    /// Begins a row of a table.
+    fn begin_row(&mut self, element: &XmlElement<'_>) {
+        let attr = |name: &str| element.attr(name).unwrap_or_default();
+        let look = self.styles.style("table-row", &attr("style-name")).look;
+        self.grounds.push(look.ground);
+        if matches!(attr("visibility").as_str(), "collapse" | "filter") {
+            self.hide(HidingMethod::Row);
+        }
+    }
+
+    /// Begins a cell of a table.
+    fn begin_cell(&mut self, name: &str, element: &XmlElement<'_>) {
+        let attr = |name: &str| element.attr(name).unwrap_or_default();
+        self.story.cell();
+        if name == "covered-table-cell" {
+            self.hide(HidingMethod::Covered);
+        }
+        let look = self.styles.style("table-cell", &attr("style-name")).look;
+        self.grounds.push(look.ground);
+    }
+
+    /// Returns true if the element that began last is within text.
+    fn is_in_text(&self) -> bool {
+        self.open.iter().rev().nth(1).is_some_and(|outer| TEXTS.contains(&outer.as_str()))
+    }
+
+    /// Ends an element.
+    fn end_element(&mut self, name: &str) {
         match name {
             "p" | "h" => self.paragraph_end(),
             "span" => {
@@ -608,7 +635,8 @@ impl<'a> OdtReader<'a> {
         own.within(around.max(self.marked))
     }
 
-    fn put(&mut self, text: &str) {
+    /// Adds text with the visibility of its surroundings.
+    fn add_text(&mut self, text: &str) {
         self.show(text, self.sight());
     }
 

@@ -183,7 +183,7 @@ struct RtfReader<'b> {
 
 impl RtfReader<'_> {
     fn run(&mut self) -> Result<(), ReadFailure> {
-        while let Some(byte) = self.take() {
+        while let Some(byte) = self.next_byte() {
             match byte {
                 b'{' => {
                     self.flush();
@@ -214,14 +214,15 @@ impl RtfReader<'_> {
         Ok(())
     }
 
-    fn take(&mut self) -> Option<u8> {
+    /// Returns the next byte.
+    fn next_byte(&mut self) -> Option<u8> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(*first)
     }
 
     fn control(&mut self) {
-        let Some(first) = self.take() else { return };
+        let Some(first) = self.next_byte() else { return };
         if !first.is_ascii_alphabetic() {
             return self.symbol(first);
         }
@@ -244,7 +245,7 @@ impl RtfReader<'_> {
             self.rest = rest;
         }
         if self.rest.first() == Some(&b' ') {
-            self.take();
+            self.next_byte();
         }
         if name == "bin" {
             // The bytes are raw: a brace among them does not end the group.
@@ -254,7 +255,7 @@ impl RtfReader<'_> {
             // A control word counts as one character of the fallback.
             self.skip -= 1;
         } else {
-            self.word(&name, number);
+            self.apply_word(&name, number);
         }
     }
 
@@ -262,7 +263,7 @@ impl RtfReader<'_> {
         match symbol {
             b'\'' => {
                 let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
-                let (one, two) = (digit(self.take()), digit(self.take()));
+                let (one, two) = (digit(self.next_byte()), digit(self.next_byte()));
                 let value = one.zip(two).and_then(|(one, two)| u8::try_from(one * 16 + two).ok());
                 if let Some(value) = value {
                     self.byte(value);
@@ -427,7 +428,8 @@ impl RtfReader<'_> {
         }
     }
 
-    fn word(&mut self, name: &str, number: Option<i32>) {
+    /// Carries out a control word with its number.
+    fn apply_word(&mut self, name: &str, number: Option<i32>) {
         self.flush();
         let star = std::mem::take(&mut self.star);
         let on = number != Some(0);
@@ -439,24 +441,9 @@ impl RtfReader<'_> {
             "par" | "line" | "sect" | "softline" => self.push("\n"),
             "page" | "column" => self.push("\n\n"),
             "tab" => self.push("\t"),
-            "cell" => {
-                // The separator between cells belongs to no cell, so no merge may hide it.
-                let cell = std::mem::replace(&mut self.cell, usize::MAX);
-                self.push(" | ");
-                self.cell = cell.saturating_add(1);
-            }
+            "cell" => self.end_cell(),
             "nestcell" => self.push(" | "),
-            "row" | "nestrow" => {
-                let kept = self.out.trim_end_matches(" | ").len();
-                self.out.truncate(kept);
-                if name == "row" {
-                    self.push("\n");
-                    self.cell = 0;
-                } else if !self.html {
-                    // The control word is in the group of the row's properties, which is not text.
-                    self.out.push('\n');
-                }
-            }
+            "row" | "nestrow" => self.end_row(name == "row"),
             "emdash" => self.push("—"),
             "endash" => self.push("–"),
             "bullet" => self.push("•"),
@@ -467,16 +454,10 @@ impl RtfReader<'_> {
             "emspace" | "enspace" | "qmspace" => self.push(" "),
             // Appearance of characters.
             "plain" => self.state.characters = CharacterState::default(),
-            "pard" => {
-                (self.state.paragraph, self.state.in_table) = (0, false);
-                (self.state.left, self.state.first) = (0, 0);
-            }
+            "pard" => self.reset_paragraph(),
             "intbl" => self.state.in_table = on,
             // The properties of nested rows are skipped, so these belong to the outer row.
-            "trowd" if self.state.place == GroupTarget::Body => {
-                self.cells.clear();
-                (self.cell, self.next_covered) = (0, false);
-            }
+            "trowd" if self.state.place == GroupTarget::Body => self.begin_row(),
             "clmrg" | "clvmrg" => self.next_covered = true,
             "cellx" if self.state.place == GroupTarget::Body && self.cells.len() < MAX_CELLS => {
                 self.cells.push(std::mem::take(&mut self.next_covered));
@@ -504,24 +485,10 @@ impl RtfReader<'_> {
             // Code pages.
             "ansicpg" => self.page = Some(pages::code_page(u32::try_from(index).unwrap_or(0))),
             "mac" => self.page = Some(pages::code_page(10_000)),
-            "f" | "af" if name == "f" => {
-                self.state.characters.font = number.unwrap_or(0);
-                // Within the font table, `\f` declares a font instead of selecting one.
-                if self.state.place != GroupTarget::Fonts {
-                    self.state.characters.page =
-                        self.fonts.get(&self.state.characters.font).copied();
-                }
-            }
-            "fcharset" if self.state.place == GroupTarget::Fonts => {
-                if let Some(page) = pages::of_charset(index) {
-                    self.fonts.insert(self.state.characters.font, page);
-                }
-            }
+            "f" | "af" if name == "f" => self.select_font(number.unwrap_or(0)),
+            "fcharset" if self.state.place == GroupTarget::Fonts => self.set_font_page(index),
             "red" | "green" | "blue" if self.state.place == GroupTarget::Colours => {
-                let at = ["red", "green", "blue"].iter().position(|one| *one == name);
-                if let Some(slot) = at.and_then(|at| self.next_colour.get_mut(at)) {
-                    *slot = u8::try_from(index.min(255)).unwrap_or(255);
-                }
+                self.set_colour_part(name, index)
             }
             // HTML in RTF.
             "fromhtml" if self.body => self.html = on,
@@ -534,44 +501,17 @@ impl RtfReader<'_> {
                 self.state.closes = Some(GroupClose::Label(self.out.len()));
             }
             "field" => self.state.closes = Some(GroupClose::Field),
-            "fldinst" => {
-                self.instruction.clear();
-                self.enter(GroupTarget::Instruction);
-            }
-            "annotation" => {
-                self.state.closes = Some(GroupClose::Comment);
-                self.enter(GroupTarget::Comment);
-            }
-            "atnauthor" => {
-                self.author.clear();
-                self.state.closes = Some(GroupClose::Author);
-                self.enter(GroupTarget::Author);
-            }
+            "fldinst" => self.begin_instruction(),
+            "annotation" => self.begin_comment(),
+            "atnauthor" => self.begin_author(),
             "shpleft" | "shptop" | "shpright" | "shpbottom" => {
-                let sides = ["shpleft", "shptop", "shpright", "shpbottom"];
-                let at = sides.iter().position(|side| *side == name);
-                if let Some(side) = at.and_then(|at| self.state.shape.get_mut(at)) {
-                    *side = number.unwrap_or(0);
-                }
+                self.set_shape_side(name, number.unwrap_or(0))
             }
-            "sn" => {
-                self.property.clear();
-                self.enter(GroupTarget::Property);
-            }
-            "sv" => {
-                self.value.clear();
-                self.state.closes = Some(GroupClose::Value);
-                self.enter(GroupTarget::Value);
-            }
-            "shptxt" => {
-                self.state.unseen = self.state.unseen.or(beside(self.state.shape));
-                self.enter(GroupTarget::Body);
-            }
+            "sn" => self.begin_property(),
+            "sv" => self.begin_value(),
+            "shptxt" => self.begin_shape_text(),
             "ud" | "fldrslt" => self.enter(GroupTarget::Body),
-            "footnote" => {
-                self.push(" [");
-                self.state.after = "]";
-            }
+            "footnote" => self.begin_footnote(),
             "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr"
             | "footerf" => self.state.after = "\n",
             "upr" | "shpinst" => self.enter(GroupTarget::Skipped),
@@ -584,6 +524,116 @@ impl RtfReader<'_> {
             _ if star => self.enter(GroupTarget::Never),
             _ => {}
         }
+    }
+
+    /// Ends a cell of a table.
+    fn end_cell(&mut self) {
+        // The separator between cells belongs to no cell, so no merge may hide it.
+        let cell = std::mem::replace(&mut self.cell, usize::MAX);
+        self.push(" | ");
+        self.cell = cell.saturating_add(1);
+    }
+
+    /// Ends a row of a table, or of a table within a cell.
+    fn end_row(&mut self, is_outer: bool) {
+        let kept = self.out.trim_end_matches(" | ").len();
+        self.out.truncate(kept);
+        if is_outer {
+            self.push("\n");
+            self.cell = 0;
+        } else if !self.html {
+            // The control word is in the group of the row's properties, which is not text.
+            self.out.push('\n');
+        }
+    }
+
+    /// Resets the properties of the paragraph.
+    fn reset_paragraph(&mut self) {
+        (self.state.paragraph, self.state.in_table) = (0, false);
+        (self.state.left, self.state.first) = (0, 0);
+    }
+
+    /// Begins the definition of a row.
+    fn begin_row(&mut self) {
+        self.cells.clear();
+        (self.cell, self.next_covered) = (0, false);
+    }
+
+    /// Selects a font by its number, and with it the code page of the text.
+    fn select_font(&mut self, font: i32) {
+        self.state.characters.font = font;
+        // Within the font table, `\f` declares a font instead of selecting one.
+        if self.state.place != GroupTarget::Fonts {
+            self.state.characters.page = self.fonts.get(&self.state.characters.font).copied();
+        }
+    }
+
+    /// Sets the code page of the font that is being declared.
+    fn set_font_page(&mut self, charset: usize) {
+        if let Some(page) = pages::of_charset(charset) {
+            self.fonts.insert(self.state.characters.font, page);
+        }
+    }
+
+    /// Sets one part of the colour that is being declared.
+    fn set_colour_part(&mut self, name: &str, value: usize) {
+        let at = ["red", "green", "blue"].iter().position(|one| *one == name);
+        if let Some(slot) = at.and_then(|at| self.next_colour.get_mut(at)) {
+            *slot = u8::try_from(value.min(255)).unwrap_or(255);
+        }
+    }
+
+    /// Begins the instruction of a field.
+    fn begin_instruction(&mut self) {
+        self.instruction.clear();
+        self.enter(GroupTarget::Instruction);
+    }
+
+    /// Begins a comment.
+    fn begin_comment(&mut self) {
+        self.state.closes = Some(GroupClose::Comment);
+        self.enter(GroupTarget::Comment);
+    }
+
+    /// Begins the author of a comment.
+    fn begin_author(&mut self) {
+        self.author.clear();
+        self.state.closes = Some(GroupClose::Author);
+        self.enter(GroupTarget::Author);
+    }
+
+    /// Sets the position of one side of the shape.
+    fn set_shape_side(&mut self, name: &str, position: i32) {
+        let sides = ["shpleft", "shptop", "shpright", "shpbottom"];
+        let at = sides.iter().position(|side| *side == name);
+        if let Some(side) = at.and_then(|at| self.state.shape.get_mut(at)) {
+            *side = position;
+        }
+    }
+
+    /// Begins the name of a property of the shape.
+    fn begin_property(&mut self) {
+        self.property.clear();
+        self.enter(GroupTarget::Property);
+    }
+
+    /// Begins the value of a property of the shape.
+    fn begin_value(&mut self) {
+        self.value.clear();
+        self.state.closes = Some(GroupClose::Value);
+        self.enter(GroupTarget::Value);
+    }
+
+    /// Begins the text of the shape.
+    fn begin_shape_text(&mut self) {
+        self.state.unseen = self.state.unseen.or(beside(self.state.shape));
+        self.enter(GroupTarget::Body);
+    }
+
+    /// Begins a footnote, which is written in brackets.
+    fn begin_footnote(&mut self) {
+        self.push(" [");
+        self.state.after = "]";
     }
 
     /// Adds a character by its UTF-16 code unit, and skips its fallback.

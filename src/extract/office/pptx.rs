@@ -46,7 +46,9 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
                 story.line(line);
             }
             if slide.shown {
-                more(&mut package, &relations, &unseen, &authors, &mut deck.tally, &mut story)?;
+                let related =
+                    SlideRelations { relations: &relations, unseen: &unseen, authors: &authors };
+                add_related_parts(&mut package, &related, &mut deck.tally, &mut story)?;
             }
             deck.give(number, slide.shown, story, out)?;
         }
@@ -102,18 +104,29 @@ fn authors(
     Ok(authors)
 }
 
+/// The relations of a slide to other parts, and the data needed to show those.
+struct SlideRelations<'a> {
+    /// The relationships of the slide.
+    relations: &'a [PartRelation],
+    /// The relationships that hidden shapes refer to, by id.
+    unseen: &'a HashMap<String, HidingMethod>,
+    /// The authors of comments, by id.
+    authors: &'a HashMap<String, String>,
+}
+
 /// Adds the content of a slide that is in other parts: diagrams, charts, notes, comments.
-fn more(
+fn add_related_parts(
     package: &mut OpenPackage<'_>,
-    relations: &[PartRelation],
-    unseen: &HashMap<String, HidingMethod>,
-    authors: &HashMap<String, String>,
+    related: &SlideRelations<'_>,
     tally: &mut OmissionTally,
     story: &mut StoryWriter,
 ) -> Result<(), ReadFailure> {
+    let SlideRelations { relations, unseen, authors } = *related;
     for PartRelation { id, kind, target } in relations {
         match kind.as_str() {
-            "notesSlide" => story.below(PieceMark::Notes, &part(package, target, true, tally)?),
+            "notesSlide" => {
+                story.below(PieceMark::Notes, &part(package, target, true, tally)?)
+            }
             "comments" => {
                 comments(&package.text(target)?.unwrap_or_default(), authors, story)?;
             }

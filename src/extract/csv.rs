@@ -109,11 +109,11 @@ fn headings(head: &[StringRecord]) -> Option<(Vec<String>, Vec<String>)> {
     let begins = |record: &StringRecord| {
         wide(record) && (filled(record) * 4 >= usual * 3 || !stated(record))
     };
-    let found = head.iter().position(begins).map(|at| named(head, Some(at)));
+    let found = head.iter().position(begins).map(|at| read_headings(head, Some(at)));
     if let Some((above, Some(names))) = found {
         return Some((above, names));
     }
-    let (above, names) = named(head, head.iter().position(wide));
+    let (above, names) = read_headings(head, head.iter().position(wide));
     Some((above, names.unwrap_or_default()))
 }
 
@@ -123,7 +123,7 @@ fn filled(record: &StringRecord) -> usize {
 
 /// Returns the lines above the record at this position and, if that record is a row of headings,
 /// its names. Without a position, no record has several cells and the first one is tried.
-fn named(head: &[StringRecord], at: Option<usize>) -> (Vec<String>, Option<Vec<String>>) {
+fn read_headings(head: &[StringRecord], at: Option<usize>) -> (Vec<String>, Option<Vec<String>>) {
     let (above, table) = head.split_at(at.unwrap_or(0));
     let above = above.iter().map(|record| {
         record.iter().map(str::trim).filter(|cell| is_filled(cell)).collect::<Vec<_>>().join(" ")

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::chart;
-use super::slide::part;
+use super::slide::read_part;
 use crate::mail::rtf;
 use crate::package::OpenPackage;
 use crate::story::OmissionTally;
@@ -58,7 +58,7 @@ pub fn drawn(
     tally: &mut OmissionTally,
 ) -> Option<String> {
     let text = match kind {
-        "diagramData" => part(package, path, false, tally),
+        "diagramData" => read_part(package, path, false, tally),
         "chart" => package.text(path).and_then(|text| chart::text(&text.unwrap_or_default())),
         "chartEx" => Err(ReadFailure::Broken),
         _ => return None,

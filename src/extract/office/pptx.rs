@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::parts::drawn;
 use super::scene::SlideScene;
 use super::scene::shape::SLIDE;
-use super::slide::{SlideReader, part};
+use super::slide::{SlideReader, read_part};
 use crate::package::{OpenPackage, PartRelation};
 use crate::story::{OmissionTally, SlideDeck, StoryWriter};
 use crate::xml::{XmlEvent, XmlReader};
@@ -125,7 +125,7 @@ fn add_related_parts(
     for PartRelation { id, kind, target } in relations {
         match kind.as_str() {
             "notesSlide" => {
-                story.below(PieceMark::Notes, &part(package, target, true, tally)?)
+                story.below(PieceMark::Notes, &read_part(package, target, true, tally)?)
             }
             "comments" => {
                 comments(&package.text(target)?.unwrap_or_default(), authors, story)?;

@@ -13,7 +13,7 @@ use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{HidingMethod, ReadFailure};
 
 /// Returns the text of a slide's notes or a diagram: the part with this path.
-pub fn part(
+pub fn read_part(
     package: &mut OpenPackage<'_>,
     path: &str,
     notes: bool,

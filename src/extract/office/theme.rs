@@ -82,8 +82,9 @@ impl ThemeColours {
                     Some(coat),
                 ) => coat.paint = InkColour::Other,
                 _ => {
-                    coats
-                        .extend(self.named(element).map(|paint| ShapePaint { paint, opaque: 1.0 }));
+                    coats.extend(
+                        self.colour_of(element).map(|paint| ShapePaint { paint, opaque: 1.0 }),
+                    );
                 }
             }
         })?;
@@ -94,7 +95,7 @@ impl ThemeColours {
     }
 
     /// Returns the colour that an element names.
-    fn named(&self, element: &XmlElement<'_>) -> Option<InkColour> {
+    fn colour_of(&self, element: &XmlElement<'_>) -> Option<InkColour> {
         let val = element.attr("val").unwrap_or_default();
         let part = |name: &str| element.number(name).unwrap_or_default() / 100_000.0;
         Some(match element.name().as_str() {

@@ -11,7 +11,7 @@ use super::heading::HeadingCell;
 use super::listed::{ListedSheet, give};
 use super::number::{self, NumberFormat};
 use super::records;
-use super::short::{named, widened};
+use super::short::{sheet_relations, widened};
 use crate::package::OpenPackage;
 use crate::{FileKind, HidingMethod, OutputSink, ReadFailure, StopReason};
 
@@ -95,7 +95,7 @@ fn whole(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ReadFailure> {
             let part = package.unpack(file.part)?;
             if file.name == "xl/workbook.bin" {
                 // The library panics for a sheet with an unknown relationship.
-                let ids = named(&part).ok_or(ReadFailure::Broken)?;
+                let ids = sheet_relations(&part).ok_or(ReadFailure::Broken)?;
                 if !ids.iter().all(|id| known.iter().any(|relation| relation.id == *id)) {
                     return Err(ReadFailure::Broken);
                 }

@@ -45,7 +45,7 @@ pub fn widened(part: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns the relationships that the sheets of a workbook name, or `None` if a record is broken.
-pub fn named(part: &[u8]) -> Option<Vec<String>> {
+pub fn sheet_relations(part: &[u8]) -> Option<Vec<String>> {
     let (mut ids, mut rest) = (Vec::new(), part);
     while !rest.is_empty() {
         let (kind, data, next) = record(rest)?;

@@ -89,7 +89,7 @@ impl TrackedItems {
     }
 
     /// Records the state of an item.
-    pub fn put(&mut self, id: &str, state: String) {
+    pub fn set_state(&mut self, id: &str, state: String) {
         self.remove(id);
         if self.states.len() >= MAX_TRACKED {
             // The oldest state is dropped; from now on, an untracked item may have been in the
@@ -114,13 +114,13 @@ impl TrackedItems {
         if !series.is_empty() && event.is_some() {
             state = format!("{state} {}", self.put_series(series));
         }
-        self.put(id, state);
+        self.set_state(id, state);
     }
 
     /// Records an unchanged occurrence.
     pub fn put_occurrence(&mut self, id: &str, series: &str, start: EventTime) {
         let series = self.put_series(series);
-        self.put(id, format!("o{series} {}", write_time(start)));
+        self.set_state(id, format!("o{series} {}", write_time(start)));
     }
 
     /// Records the id of a series, and returns its short form.
@@ -132,7 +132,7 @@ impl TrackedItems {
 
     /// Records the cancellation of an occurrence.
     pub fn put_cancelled(&mut self, id: &str) {
-        self.put(id, "x".to_owned());
+        self.set_state(id, "x".to_owned());
     }
 
     /// Returns the tracked state of an event.
@@ -154,7 +154,7 @@ impl TrackedItems {
     }
 
     /// Returns the short id of an event's series, and the event's start.
-    pub fn part(&self, id: &str) -> Option<(String, EventTime)> {
+    pub fn series_and_start(&self, id: &str) -> Option<(String, EventTime)> {
         match self.event(id)? {
             TrackedEvent::Event(state) => {
                 let series = self.get(id)?.split(' ').nth(3)?;

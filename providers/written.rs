@@ -24,7 +24,7 @@ const HTML: [&str; 4] = ["content", "signature", "internalReplyMessage", "extern
 /// identifies a write whose response was lost. Null and false mean an absent value. Times are
 /// compared as instants and lists in any order; case and surrounding space do not count, and HTML
 /// may have become part of a document.
-pub fn holds(there: Option<&Value>, written: &Value) -> bool {
+pub fn has_values(there: Option<&Value>, written: &Value) -> bool {
     let there = there.unwrap_or(&Value::Null);
     match written {
         Value::Null | Value::Bool(false) => is_nothing(there),
@@ -32,12 +32,12 @@ pub fn holds(there: Option<&Value>, written: &Value) -> bool {
         Value::Object(expected) => {
             expected.iter().all(|(key, value)| match (key.as_str(), value) {
                 (key, Value::String(html)) if HTML.contains(&key) => shows(text(there, key), html),
-                _ => holds(there.get(key), value),
+                _ => has_values(there.get(key), value),
             })
         }
         Value::Array(expected) => {
             let found = there.as_array().map_or(&[][..], Vec::as_slice);
-            let is_there = |one: &Value| found.iter().any(|other| holds(Some(other), one));
+            let is_there = |one: &Value| found.iter().any(|other| has_values(Some(other), one));
             found.len() == expected.len() && expected.iter().all(is_there)
         }
         Value::String(expected) => match there {

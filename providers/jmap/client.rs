@@ -88,7 +88,7 @@ impl JmapClient {
     }
 
     /// Calls one method.
-    pub async fn one(&self, name: &str, arguments: Value) -> Result<Value> {
+    pub async fn call_one(&self, name: &str, arguments: Value) -> Result<Value> {
         Ok(self.call(&[(name, arguments)]).await?.pop().unwrap_or_default())
     }
 

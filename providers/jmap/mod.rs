@@ -56,7 +56,7 @@ impl JmapMailbox {
     }
 
     async fn folders(&self) -> Result<(Vec<Value>, FolderNames)> {
-        let found = list(&self.client.one("Mailbox/get", json!({"ids": null})).await?, "list");
+        let found = list(&self.client.call_one("Mailbox/get", json!({"ids": null})).await?, "list");
         let folders = FolderNames::of(&found);
         Ok((found, folders))
     }
@@ -100,7 +100,7 @@ impl JmapMailbox {
 
     /// Returns no changes, and the cursor to continue from.
     async fn now(&self, started_over: bool) -> Result<ChangeFeed> {
-        let nothing = self.client.one("Email/get", json!({"ids": []})).await?;
+        let nothing = self.client.call_one("Email/get", json!({"ids": []})).await?;
         let cursor = text(&nothing, "state").to_owned();
         Ok(ChangeFeed { cursor, started_over, ..ChangeFeed::default() })
     }
@@ -184,7 +184,7 @@ impl Mailbox for JmapMailbox {
         let good: Vec<&str> =
             ids.iter().map(String::as_str).filter(|id| self.check_id(id).is_ok()).collect();
         let arguments = objects::get_arguments(&good, projection, form);
-        let items = match self.client.one("Email/get", arguments).await {
+        let items = match self.client.call_one("Email/get", arguments).await {
             Ok(found) => by_id(Some(&found)),
             Err(error) => return all(error),
         };
@@ -198,7 +198,7 @@ impl Mailbox for JmapMailbox {
 
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
         self.check_id(id)?;
-        let found = self.client.one("Thread/get", json!({"ids": [id]})).await?;
+        let found = self.client.call_one("Thread/get", json!({"ids": [id]})).await?;
         let not_found = || Error::new(ErrorKind::NotFound, "the server has no such conversation");
         let threads = by_id(Some(&found));
         // The keywords and mailboxes of the members are not requested here.

@@ -64,9 +64,10 @@ pub fn filter(
     let everything = Query::All(Vec::new());
     let query = query.unwrap_or(&everything);
     let mut notes = Vec::new();
-    let unknown = |term: &QueryTerm| named(term).is_some_and(|name| folders.find(name).is_none());
+    let unknown =
+        |term: &QueryTerm| folder_in(term).is_some_and(|name| folders.find(name).is_none());
     for (term, other) in query.alternatives() {
-        let Some(name) = named(term).filter(|_| unknown(term)) else {
+        let Some(name) = folder_in(term).filter(|_| unknown(term)) else {
             continue;
         };
         let text = format!("there is no folder `{}`", brief(name));
@@ -89,7 +90,7 @@ pub fn filter(
 }
 
 /// Returns the folder in a condition.
-fn named(term: &QueryTerm) -> Option<&str> {
+fn folder_in(term: &QueryTerm) -> Option<&str> {
     match term {
         QueryTerm::Folder(name) | QueryTerm::Label(name) if name != "anywhere" => Some(name),
         _ => None,

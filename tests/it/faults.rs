@@ -363,7 +363,7 @@ fn completed_writes_are_recognised_in_the_current_state() {
         (json!({"reminders": {"overrides": [{"minutes": 5}]}}), false),
     ] {
         assert_eq!(
-            daysheet_providers::written::holds(Some(&there), &written),
+            daysheet_providers::written::has_values(Some(&there), &written),
             expected,
             "{written}"
         );

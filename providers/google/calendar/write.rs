@@ -20,7 +20,7 @@ use super::facts::{self as read, flag, some};
 use super::ids::{PRIMARY, check_calendar};
 use crate::json::text;
 use crate::net::path_segment;
-use crate::written::holds;
+use crate::written::has_values;
 
 /// The maximum number of lookups of a meeting link that is still being created.
 const LOOKS: usize = 3;
@@ -45,7 +45,7 @@ impl GoogleCalendar {
                 set(&mut body, "id", id.as_str().into());
                 let url = self.at(
                     &["calendars", &calendar, "events"],
-                    &[("conferenceDataVersion", "1"), ("sendUpdates", word(notify))],
+                    &[("conferenceDataVersion", "1"), ("sendUpdates", send_updates(notify))],
                 )?;
                 match self.google.send(Method::POST, &url, None, Some(&body)).await {
                     Err(error) => {
@@ -115,8 +115,10 @@ impl GoogleCalendar {
 
     pub(super) async fn remove(&self, current: &Value, notify: GuestNotice) -> Result<()> {
         let (calendar, id) = self.calendar_and_id(current).await?;
-        let url =
-            self.at(&["calendars", &calendar, "events", &id], &[("sendUpdates", word(notify))])?;
+        let url = self.at(
+            &["calendars", &calendar, "events", &id],
+            &[("sendUpdates", send_updates(notify))],
+        )?;
         let version = some(current, "etag");
         // The version prevents deleting an event that has changed since it was read.
         let sent = self.google.send(Method::DELETE, &url, version.as_deref(), None).await;
@@ -177,7 +179,7 @@ impl GoogleCalendar {
             &[
                 // With version 0, Google ignores `conferenceData`.
                 ("conferenceDataVersion", "1"),
-                ("sendUpdates", word(notify)),
+                ("sendUpdates", send_updates(notify)),
                 ("supportsAttachments", "true"),
             ],
         )?;
@@ -196,7 +198,7 @@ impl GoogleCalendar {
                     let found = self.there(&calendar, &id).await?;
                     let is_ours = |found: &Value| {
                         let another = version.is_none() || some(found, "etag") != version;
-                        another && holds(Some(found), expected)
+                        another && has_values(Some(found), expected)
                     };
                     Ok(found.filter(is_ours))
                 };
@@ -387,7 +389,8 @@ impl GoogleCalendar {
     }
 }
 
-fn word(notify: GuestNotice) -> &'static str {
+/// Returns the value of `sendUpdates` for a choice of the guests to notify.
+fn send_updates(notify: GuestNotice) -> &'static str {
     match notify {
         GuestNotice::All => "all",
         GuestNotice::External => "externalOnly",

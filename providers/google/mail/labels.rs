@@ -16,7 +16,7 @@ use crate::google::client;
 use crate::json::text;
 use crate::labels::{is_category, same_label};
 use crate::similar;
-use crate::written::holds;
+use crate::written::has_values;
 
 /// The time for which label names are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);
@@ -202,7 +202,7 @@ impl GmailMailbox {
     async fn write_label(&self, id: &str, body: &Value) -> Result<Value> {
         let written = async || {
             let found = self.label(id).await?;
-            Ok(Some(found).filter(|found| holds(Some(found), body)))
+            Ok(Some(found).filter(|found| has_values(Some(found), body)))
         };
         self.change_for_sure(Method::PATCH, &["labels", id], Some(body), written).await
     }

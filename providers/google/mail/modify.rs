@@ -276,7 +276,7 @@ fn came_of(
     match (work, found) {
         (BatchWork::Delete, Err(error)) if error.kind() == ErrorKind::NotFound => Ok(None),
         (BatchWork::Delete, Ok(_)) => Err(failed()),
-        (BatchWork::Labels(difference), Ok(item)) if difference.holds(&labels(&item)) => {
+        (BatchWork::Labels(difference), Ok(item)) if difference.agrees_with(&labels(&item)) => {
             Ok(Some(state_of(&item)))
         }
         (BatchWork::Labels(_), Ok(_)) => Err(failed()),

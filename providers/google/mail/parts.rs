@@ -120,7 +120,7 @@ impl BodyPart {
 pub fn read(id: &str, item: &Value) -> MessageTree {
     let mut tree = MessageTree::default();
     if let Some(payload) = item.get("payload") {
-        tree.part(id, payload, PartPosition { inside: "", shown: true });
+        tree.sort_part(id, payload, PartPosition { inside: "", shown: true });
         tree.obstacle = header(payload, "Content-Type").and_then(TextObstacle::of);
     }
     // A message with a text needs no other form of it.
@@ -204,7 +204,7 @@ impl MessageTree {
     /// Sorts a part, and the parts below it, into the tree.
     ///
     /// Recursion is bounded by the JSON reader, which refuses more than 128 levels.
-    fn part(&mut self, id: &str, part: &Value, place: PartPosition<'_>) {
+    fn sort_part(&mut self, id: &str, part: &Value, place: PartPosition<'_>) {
         let mime = text(part, "mimeType").to_ascii_lowercase();
         let filename = text(part, "filename");
         let children = part.get("parts").and_then(Value::as_array);
@@ -221,7 +221,7 @@ impl MessageTree {
                 let root = shown_part(part, &mime);
                 for (at, child) in children.iter().enumerate() {
                     let shown = place.shown && root.is_none_or(|root| root == at);
-                    self.part(id, child, PartPosition { inside: &mime, shown });
+                    self.sort_part(id, child, PartPosition { inside: &mime, shown });
                 }
                 let odd = mime.strip_prefix("multipart/").and_then(entity::unknown);
                 let odd =
@@ -257,7 +257,7 @@ impl MessageTree {
         let mut forms = Vec::new();
         for child in children {
             let mut below = MessageTree::default();
-            below.part(id, child, PartPosition { inside: "multipart/alternative", shown });
+            below.sort_part(id, child, PartPosition { inside: "multipart/alternative", shown });
             self.files.append(&mut below.files);
             self.calendar = self.calendar.take().or(below.calendar.take());
             self.packed = self.packed.take().or(below.packed.take());

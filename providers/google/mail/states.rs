@@ -42,7 +42,7 @@ impl LabelDifference {
     }
 
     /// Returns true if the labels already agree with the difference.
-    pub(super) fn holds(&self, labels: &BTreeSet<String>) -> bool {
+    pub(super) fn agrees_with(&self, labels: &BTreeSet<String>) -> bool {
         self.add.is_subset(labels) && self.remove.is_disjoint(labels)
     }
 }

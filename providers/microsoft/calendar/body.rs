@@ -32,19 +32,19 @@ pub fn check(change: &EventChange, current: Option<&Value>, notify: GuestNotice)
             .next("delete the event, and create it again without one"));
     }
     match current {
-        None => tells(notify, change.guests.iter().any(|guests| !guests.is_empty())),
+        None => check_notice(notify, change.guests.iter().any(|guests| !guests.is_empty())),
         Some(current) => {
             let has_guests = attendees(current).next().is_some()
                 || change.guests.iter().any(|guests| !guests.is_empty());
             let called = is(current, "isOrganizer");
-            tells(notify, called && has_guests && is_seen(change))
+            check_notice(notify, called && has_guests && is_seen(change))
         }
     }
 }
 
 /// Checks that the guests may be notified if the write reaches `others`, because Outlook always
 /// notifies them.
-pub fn tells(notify: GuestNotice, others: bool) -> Result<()> {
+pub fn check_notice(notify: GuestNotice, others: bool) -> Result<()> {
     if notify == GuestNotice::All || !others {
         return Ok(());
     }

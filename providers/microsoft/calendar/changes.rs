@@ -245,7 +245,7 @@ fn lost_occurrences(
         let Some(tracked) = known.get(*calendar).map(|point| &point.tracked) else {
             return true;
         };
-        match tracked.part(id) {
+        match tracked.series_and_start(id) {
             Some((series, start)) => {
                 lost.push((id.clone(), series, start));
                 false

@@ -34,7 +34,7 @@ use super::response::{DENIED, not_ours};
 use crate::json::{is, text};
 use crate::limiter::rehearse;
 use crate::net;
-use crate::written::holds;
+use crate::written::has_values;
 
 /// The properties of a calendar that are requested.
 const CALENDAR: &str = "id,name,canEdit,canShare,isDefaultCalendar,owner";
@@ -66,7 +66,7 @@ impl OutlookCalendar {
     }
 
     /// Returns the request for a calendar.
-    fn one(&self, id: &str) -> Result<String> {
+    fn calendar_url(&self, id: &str) -> Result<String> {
         events::check_calendar(id)?;
         let path = format!("calendars/{}", net::path_segment(id));
         Ok(self.graph.mailbox_url(&path, &[]))
@@ -160,23 +160,23 @@ impl Calendars for OutlookCalendar {
             }
             CalendarOp::Rename { id, name } => {
                 let body = json!({"name": name});
-                let one = self.one(id)?;
+                let request = self.calendar_url(id)?;
                 let named = async || {
-                    let found = self.graph.there(&one).await?;
-                    Ok(found.filter(|found| holds(Some(found), &body)))
+                    let found = self.graph.there(&request).await?;
+                    Ok(found.filter(|found| has_values(Some(found), &body)))
                 };
                 let renamed =
-                    self.graph.write_for_sure(&Method::PATCH, &one, None, Some(&body), named);
+                    self.graph.write_for_sure(&Method::PATCH, &request, None, Some(&body), named);
                 let answer = renamed.await.map_err(calendar_error)?;
                 let calendar = match answer.filter(|answer| !text(answer, "id").is_empty()) {
                     Some(calendar) => calendar,
-                    None => self.graph.get(&one).await?,
+                    None => self.graph.get(&request).await?,
                 };
                 self.as_listed(calendar).await.map(Some)
             }
             CalendarOp::Delete { id } => {
-                let one = self.one(id)?;
-                let deleted = self.graph.delete(&one, None);
+                let request = self.calendar_url(id)?;
+                let deleted = self.graph.delete(&request, None);
                 deleted.await.map_err(calendar_error)?;
                 Ok(None)
             }
@@ -285,7 +285,7 @@ impl Calendars for OutlookCalendar {
     }
 
     fn check_deletion(&self, current: &Value, notify: GuestNotice) -> Result<()> {
-        body::tells(notify, write::cancels(current))
+        body::check_notice(notify, write::cancels(current))
     }
 
     async fn rehearse(

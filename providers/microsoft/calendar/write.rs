@@ -14,14 +14,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::body::{self, properties, tells};
+use super::body::{self, check_notice, properties};
 use super::events::facts::{CALENDAR, attendees, facts, times, zone};
-use super::events::{self, at, check, check_calendar, one, whole};
+use super::events::{self, at, check, check_calendar, completed_event, whole};
 use crate::json::{is, nested, text};
 use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::{DENIED, not_ours};
 use crate::net;
-use crate::written::holds;
+use crate::written::has_values;
 
 /// The page size, and the maximum number of pages, for lists of occurrences.
 const TOP: &str = "500";
@@ -126,7 +126,7 @@ async fn post_event(
         other => other,
     };
     let answer = answer.map_err(calendar_error)?;
-    one(answer.unwrap_or_default())
+    completed_event(answer.unwrap_or_default())
 }
 
 /// Returns true if it is unknown whether a write was carried out.
@@ -172,7 +172,7 @@ async fn find(
         "" => text(event, "id"),
         series => series,
     };
-    one(graph.get(&whole(graph, id)).await?).map(Some)
+    completed_event(graph.get(&whole(graph, id)).await?).map(Some)
 }
 
 /// Changes an event and returns it.
@@ -189,7 +189,7 @@ pub async fn update(
     let body = properties(change, Some(current), &zone)?;
     let unchanged = body.as_object().is_some_and(serde_json::Map::is_empty);
     let mut event = if unchanged {
-        one(graph.get(&whole(graph, id)).await?)?
+        completed_event(graph.get(&whole(graph, id)).await?)?
     } else {
         patch(graph, id, version(current), &body).await?
     };
@@ -240,7 +240,7 @@ pub async fn restore(graph: &GraphAccount, before: &Value, now: Option<&Value>) 
 /// has been made.
 async fn again(graph: &GraphAccount, event: Value) -> Value {
     let read = graph.get(&whole(graph, text(&event, "id"))).await;
-    read.and_then(one).unwrap_or(event)
+    read.and_then(completed_event).unwrap_or(event)
 }
 
 /// Returns the error for a write of several steps that was interrupted between them.
@@ -264,7 +264,7 @@ async fn patch(
         let found = graph.there(&whole(graph, id)).await?;
         let is_ours = |found: &Value| {
             let another = version.is_none() || self::version(found) != version;
-            another && holds(Some(found), body)
+            another && has_values(Some(found), body)
         };
         Ok(found.filter(is_ours))
     };
@@ -274,8 +274,8 @@ async fn patch(
         .map_err(calendar_error)?;
     // The response may be empty, for example after an interrupted write.
     match answer.filter(|event| !text(event, "id").is_empty()) {
-        Some(event) => one(event),
-        None => one(graph.get(&whole(graph, id)).await?),
+        Some(event) => completed_event(event),
+        None => completed_event(graph.get(&whole(graph, id)).await?),
     }
 }
 
@@ -325,7 +325,7 @@ pub async fn delete(
     let id = text(current, "id");
     check(id)?;
     let cancels = cancels(current);
-    tells(notify, cancels)?;
+    check_notice(notify, cancels)?;
     if !cancels {
         if attendees(current).next().is_some() && message.is_some() {
             return Err(Error::argument("only the organizer can cancel a meeting with a message")

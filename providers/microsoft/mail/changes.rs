@@ -131,7 +131,7 @@ impl FolderRounds {
         match point {
             None => {
                 for item in &round.items {
-                    next.tracked.put(text(item, "id"), state(item));
+                    next.tracked.set_state(text(item, "id"), state(item));
                 }
             }
             Some(_) => round.gone.iter().for_each(|id| next.tracked.remove(id)),
@@ -289,7 +289,7 @@ impl FoundMessages {
             };
             let difference = difference(&item, known, &changes.names);
             if let Some(point) = points.get_mut(text(&item, "parentFolderId")) {
-                point.tracked.put(&id, state(&item));
+                point.tracked.set_state(&id, state(&item));
             }
             let draft = item.get("isDraft").and_then(Value::as_bool);
             let into = match (self.was_draft.contains(&id), draft) {

@@ -18,7 +18,7 @@ use crate::microsoft::ids::check_as;
 use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::similar;
-use crate::written::holds;
+use crate::written::has_values;
 
 /// The maximum number of levels in a folder's name.
 const LEVELS: usize = 16;
@@ -161,7 +161,7 @@ pub async fn rename_folder(outlook: &OutlookMailbox, id: &str, name: &str) -> Re
     let body = json!({ "displayName": last });
     let named = async || {
         let found = outlook.graph().there(&request).await?;
-        Ok(found.filter(|found| holds(Some(found), &body)))
+        Ok(found.filter(|found| has_values(Some(found), &body)))
     };
     let renamed =
         outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(&body), named).await;
@@ -319,7 +319,7 @@ pub async fn update_category(
     let painted = async || {
         let all = categories(outlook).await?;
         let found = find_category(&all, text(found, "id"));
-        Ok(found.filter(|found| holds(Some(found), &body)).cloned())
+        Ok(found.filter(|found| has_values(Some(found), &body)).cloned())
     };
     let changed =
         outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(&body), painted);

@@ -11,7 +11,7 @@ use url::Url;
 use crate::google::mail::fetch::list;
 use crate::google::mail::mailbox::GmailMailbox;
 use crate::json::text;
-use crate::written::holds;
+use crate::written::has_values;
 
 /// The fields of a contact that are requested.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
@@ -190,7 +190,7 @@ fn changes(now: &Value, card: &ContactCard) -> Map<String, Value> {
 /// Returns true if a contact has the written content among its own entries.
 fn is_so(found: &Value, written: &Value) -> bool {
     let written = written.as_object().into_iter().flatten();
-    written.into_iter().all(|(key, value)| holds(Some(&own(found, key).into()), value))
+    written.into_iter().all(|(key, value)| has_values(Some(&own(found, key).into()), value))
 }
 
 /// Returns the entries of the contact itself. Entries of the person's own profile are read-only.

@@ -25,7 +25,7 @@ use super::requests::check;
 use crate::google::client;
 use crate::json::text;
 use crate::limiter::rehearse;
-use crate::written::holds;
+use crate::written::has_values;
 
 const FILTERS: [&str; 2] = ["settings", "filters"];
 const VACATION: [&str; 2] = ["settings", "vacation"];
@@ -107,7 +107,7 @@ impl GmailMailbox {
         // Gmail refuses a second filter that is equal, so an equal one is ours.
         let made = async || {
             let answer = self.get(&FILTERS, &[]).await?;
-            let same = |other: &Value| holds(Some(other), filter);
+            let same = |other: &Value| has_values(Some(other), filter);
             Ok(list(&answer, "filter").into_iter().find(same))
         };
         let done = self.change_for_sure(Method::POST, &FILTERS, Some(filter), made);
@@ -275,7 +275,7 @@ impl GmailMailbox {
         let rest = without(&body, "responseBodyHtml");
         let put = async || {
             let found = self.get(&VACATION, &[]).await?;
-            let is_ours = holds(Some(&found), &rest) && cleaned(&found);
+            let is_ours = has_values(Some(&found), &rest) && cleaned(&found);
             Ok(Some(found).filter(|_| is_ours))
         };
         self.change_for_sure(Method::PUT, &VACATION, Some(&body), put).await?;
@@ -348,7 +348,7 @@ impl GmailMailbox {
         let path = ["settings", "language"];
         let set = async || {
             let found = self.get(&path, &[]).await?;
-            let is_ours = holds(Some(&found), &body);
+            let is_ours = has_values(Some(&found), &body);
             Ok(Some(found).filter(|_| is_ours))
         };
         self.change_for_sure(Method::PUT, &path, Some(&body), set).await?;

@@ -345,13 +345,13 @@ pub async fn by_id(graph: &GraphAccount, ids: &[String]) -> Vec<Result<Value>> {
         .map(|checked| {
             checked?;
             let lost = || Err(Error::new(ErrorKind::Internal, "an event was left out"));
-            one(fetched.next().unwrap_or_else(lost)?)
+            completed_event(fetched.next().unwrap_or_else(lost)?)
         })
         .collect()
 }
 
 /// Checks and completes an event of a response.
-pub fn one(mut event: Value) -> Result<Value> {
+pub fn completed_event(mut event: Value) -> Result<Value> {
     if text(&event, "id").is_empty() {
         return Err(not_ours("event"));
     }

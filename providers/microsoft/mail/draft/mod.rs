@@ -34,7 +34,7 @@ use crate::json::{is, text};
 use crate::microsoft::ids::check_as;
 use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
-use crate::written::holds;
+use crate::written::has_values;
 
 /// The maximum overhead that Exchange counts for an attachment, in bytes.
 const BESIDE: u64 = 64 << 10;
@@ -191,7 +191,7 @@ impl Drafts for OutlookMailbox {
                 let found = self.graph().there(&self.graph().mailbox_url(&path, &select)).await?;
                 let is_ours = |found: &Value| {
                     let now = stored_draft(found, &[], "").version;
-                    now != current.version && holds(Some(found), &body)
+                    now != current.version && has_values(Some(found), &body)
                 };
                 Ok(found.filter(is_ours))
             };
@@ -396,7 +396,7 @@ impl OutlookMailbox {
             }
         };
         // Properties that Exchange did not take over are written again.
-        if holds(Some(&made), body) {
+        if has_values(Some(&made), body) {
             return Ok(made);
         }
         let draft = text(&made, "id").to_owned();
@@ -413,7 +413,7 @@ impl OutlookMailbox {
                     let select = [("$select", DRAFT)];
                     let found = self.graph().mailbox_url(&message_path(&draft), &select);
                     let found = self.graph().there(&found).await?;
-                    Ok(found.filter(|found| holds(Some(found), body)))
+                    Ok(found.filter(|found| has_values(Some(found), body)))
                 };
                 self.graph().settle(error, filled).await.map(Some)
             }

@@ -15,7 +15,7 @@ use crate::microsoft::ids::check_as;
 use crate::microsoft::mail::mailbox::OutlookMailbox;
 use crate::microsoft::response::not_ours;
 use crate::net;
-use crate::written::holds;
+use crate::written::has_values;
 
 /// The page size, and the maximum number of pages, for looking up a new contact.
 const TOP: &str = "1000";
@@ -43,7 +43,7 @@ pub async fn create(outlook: &OutlookMailbox, card: &ContactCard) -> Result<Valu
         // A contact gets no id of ours, so a lost creation is recognized by time and content.
         let is_new = |one: &Value| {
             let made = text(one, "createdDateTime").parse::<Timestamp>();
-            made.is_ok_and(|made| made + BEHIND >= since) && holds(Some(one), &body)
+            made.is_ok_and(|made| made + BEHIND >= since) && has_values(Some(one), &body)
         };
         Ok(all.into_iter().find(is_new))
     };
@@ -62,7 +62,7 @@ pub async fn update(outlook: &OutlookMailbox, id: &str, card: &ContactCard) -> R
     }
     let written = async || {
         let found = outlook.graph().there(&path).await?;
-        Ok(found.filter(|found| holds(Some(found), &body)))
+        Ok(found.filter(|found| has_values(Some(found), &body)))
     };
     let changed = outlook.graph().write_for_sure(&Method::PATCH, &path, None, Some(&body), written);
     match changed.await? {

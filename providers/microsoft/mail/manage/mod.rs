@@ -20,7 +20,7 @@ use crate::json::text;
 use crate::limiter::rehearse;
 use crate::microsoft::response::not_ours;
 use crate::net;
-use crate::written::holds;
+use crate::written::has_values;
 
 /// The path of the rules.
 const RULES: &str = "mailFolders/inbox/messageRules";
@@ -115,7 +115,7 @@ impl OutlookMailbox {
         let made = async || {
             let is_new = |rule: &Value| {
                 let id = text(rule, "id");
-                before.iter().all(|old| text(old, "id") != id) && holds(Some(rule), &body)
+                before.iter().all(|old| text(old, "id") != id) && has_values(Some(rule), &body)
             };
             Ok(self.raw_rules().await?.into_iter().find(is_new))
         };
@@ -139,7 +139,7 @@ impl OutlookMailbox {
         let body = Value::Object(rules::body(rule, &tree)?);
         let written = async || {
             let found = self.graph().there(&request).await?;
-            Ok(found.filter(|found| holds(Some(found), &body)))
+            Ok(found.filter(|found| has_values(Some(found), &body)))
         };
         let changed = self
             .graph()

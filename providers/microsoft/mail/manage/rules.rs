@@ -317,7 +317,11 @@ fn predicate(terms: &[&QueryTerm]) -> Result<(&'static str, Value)> {
         (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
     };
     if let Some(odd) = rest.iter().find(|term| !alike(first, term)) {
-        return Err(unsayable(&format!("OR between {} and {}", word(first), word(odd))));
+        return Err(unsayable(&format!(
+            "OR between {} and {}",
+            condition_name(first),
+            condition_name(odd)
+        )));
     }
     let texts: Option<Vec<String>> = terms.iter().map(|term| text_of(term)).collect();
     if let Some(texts) = texts {
@@ -341,7 +345,7 @@ fn predicate(terms: &[&QueryTerm]) -> Result<(&'static str, Value)> {
         });
     }
     if !rest.is_empty() {
-        return Err(unsayable(&format!("OR with {}", word(first))));
+        return Err(unsayable(&format!("OR with {}", condition_name(first))));
     }
     Ok(match first {
         QueryTerm::Attachment => ("hasAttachments", true.into()),
@@ -354,7 +358,7 @@ fn predicate(terms: &[&QueryTerm]) -> Result<(&'static str, Value)> {
         QueryTerm::Smaller(bytes) => {
             ("withinSizeRange", json!({"minimumSize": 0, "maximumSize": bytes / 1024}))
         }
-        term => return Err(unsayable(&word(term))),
+        term => return Err(unsayable(&condition_name(term))),
     })
 }
 
@@ -365,7 +369,7 @@ fn is_address(text: &str) -> bool {
 }
 
 /// Returns the name of a condition, for errors.
-fn word(term: &QueryTerm) -> String {
+fn condition_name(term: &QueryTerm) -> String {
     match term {
         QueryTerm::Text(_) => "plain words".to_owned(),
         QueryTerm::In(part, _) => format!("`{}:`", part.operator()),

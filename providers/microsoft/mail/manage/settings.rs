@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::json::{nested, text};
 use crate::microsoft::calendar::zones;
 use crate::microsoft::mail::mailbox::OutlookMailbox;
-use crate::written::holds;
+use crate::written::has_values;
 
 /// Returns the settings.
 pub async fn settings(outlook: &OutlookMailbox) -> Result<Value> {
@@ -164,7 +164,7 @@ async fn change(outlook: &OutlookMailbox, body: &Value) -> Result<Value> {
     let request = outlook.graph().mailbox_url("mailboxSettings", &[]);
     let set = async || {
         let found = settings(outlook).await?;
-        Ok(Some(found).filter(|found| holds(Some(found), body)))
+        Ok(Some(found).filter(|found| has_values(Some(found), body)))
     };
     outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(body), set).await?;
     // The response to the change contains only the changed fields.

@@ -25,7 +25,7 @@ pub(super) struct NormalQuery {
 /// Brings a query into normal form.
 pub(super) fn read(query: &Query) -> Result<NormalQuery> {
     let mut reader = QueryReader::default();
-    let all = match reader.part(query, false, true)? {
+    let all = match reader.normalize(query, false, true)? {
         Query::All(parts) => parts,
         one => vec![one],
     };
@@ -41,14 +41,14 @@ struct QueryReader {
 impl QueryReader {
     /// Normalizes a part, pushing the negation before it inwards. `top` is true outside of any OR
     /// or negation.
-    fn part(&mut self, query: &Query, negated: bool, top: bool) -> Result<Query> {
+    fn normalize(&mut self, query: &Query, negated: bool, top: bool) -> Result<Query> {
         Ok(match (query, negated) {
             (Query::All(parts), false) => all(self.group(parts, negated, top)?),
             (Query::Any(parts), true) => all(self.group(parts, negated, false)?),
             (Query::Any(parts), false) | (Query::All(parts), true) => {
                 any(self.group(parts, negated, false)?)
             }
-            (Query::Not(part), _) => self.part(part, !negated, false)?,
+            (Query::Not(part), _) => self.normalize(part, !negated, false)?,
             (Query::Term(term), _) => self.term(term, negated)?,
             (Query::Raw(_), _) => {
                 return Err(Error::argument("the query has `raw:` next to other terms")
@@ -74,7 +74,7 @@ impl QueryReader {
                         quoted(text)
                     ));
                 }
-                part => saying.push(self.part(part, negated, top)?),
+                part => saying.push(self.normalize(part, negated, top)?),
             }
         }
         Ok(saying)

@@ -123,9 +123,9 @@ fn is_scope(scope: &str) -> bool {
 /// Handles the consent page's form.
 pub(super) fn consent(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
-    let authorization =
-        // The ticket is removed by this, so that going back and submitting the form again fails.
-        state.sign_in().take(TokenIssuer::Google, field(&form, "request").unwrap_or_default());
+    let ticket = field(&form, "request").unwrap_or_default();
+    // The ticket is removed by this, so that going back and submitting the form again fails.
+    let authorization = state.sign_in().take_request(TokenIssuer::Google, ticket);
     let Some(authorization) = authorization else {
         return error::error_page(
             "invalid_request",

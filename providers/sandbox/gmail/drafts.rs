@@ -40,7 +40,7 @@ impl GmailContext<'_> {
     pub fn make_draft(&self) -> Result<Value, HttpResponse> {
         let requested = self.requested_message(inner(&self.body, "message")?)?;
         let entry = Box::new(self.entry(requested, vec!["DRAFT".to_owned()])?);
-        self.put(MailboxChange::Enters(entry))
+        self.change_draft(MailboxChange::Enters(entry))
     }
 
     /// Replaces a draft's message.
@@ -48,7 +48,7 @@ impl GmailContext<'_> {
         let old = message_of(self.mailbox, id)?;
         let requested = self.requested_message(inner(&self.body, "message")?)?;
         let entry = Box::new(self.entry(requested, vec!["DRAFT".to_owned()])?);
-        self.put(MailboxChange::Replaces(old.id, entry))
+        self.change_draft(MailboxChange::Replaces(old.id, entry))
     }
 
     /// Sends a draft.
@@ -68,7 +68,7 @@ impl GmailContext<'_> {
     }
 
     /// Carries out a change and returns the resulting draft.
-    fn put(&self, change: MailboxChange) -> Result<Value, HttpResponse> {
+    fn change_draft(&self, change: MailboxChange) -> Result<Value, HttpResponse> {
         let id = self.change(change)?;
         let draft = self.now()?.draft_id(id);
         let draft = draft.ok_or_else(error::not_found)?;

@@ -44,7 +44,7 @@ pub(super) fn page(
     mailbox: &Mailbox,
     params: &RequestParameters<'_>,
 ) -> Result<Value, HttpResponse> {
-    let number = |name: &str, field: &str| match params.one(name) {
+    let number = |name: &str, field: &str| match params.value(name) {
         None => Ok(None),
         Some(text) => match text.parse::<u64>() {
             Ok(number) => Ok(Some(number)),
@@ -54,14 +54,14 @@ pub(super) fn page(
     let start = number("startHistoryId", "start_history_id")?
         .ok_or_else(|| error::invalid("Missing required parameter: startHistoryId"))?;
     let kinds = kinds(params)?;
-    let label = params.one("labelId");
+    let label = params.value("labelId");
     let rows = params.number("maxResults", "max_results")?;
     let rows = rows.unwrap_or(ROWS.0).min(ROWS.1);
     // Gmail answers an outdated history id with 404, and clients have to start over.
     if start < mailbox.forgotten {
         return Err(error::not_found());
     }
-    let token = params.one("pageToken").map(str::parse::<u64>).transpose();
+    let token = params.value("pageToken").map(str::parse::<u64>).transpose();
     let after = token.map_err(|_| error::invalid("Invalid pageToken"))?;
     // A token cannot lead back to records before the requested start.
     let after = after.unwrap_or(start).max(start);

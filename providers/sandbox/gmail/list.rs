@@ -54,10 +54,10 @@ pub(super) fn page(
     if let Some(label) = labels.iter().find(|id| !known.iter().any(|label| label["id"] == **id)) {
         return Err(error::invalid(&format!("Invalid label: {label}")));
     }
-    let q = params.one("q").unwrap_or_default();
+    let q = params.value("q").unwrap_or_default();
     let question = question(mailbox, what, q, &labels, spam_trash);
     let after = params
-        .one("pageToken")
+        .value("pageToken")
         .map(|token| place(token, &question).ok_or_else(|| error::invalid("Invalid pageToken")))
         .transpose()?;
 

@@ -45,7 +45,7 @@ impl GmailContext<'_> {
 
     /// Returns the requested format. Threads do not accept `raw`.
     pub fn format(&self, raw: bool) -> Result<MessageFormat, HttpResponse> {
-        match self.params.one("format").map(str::to_ascii_lowercase).as_deref() {
+        match self.params.value("format").map(str::to_ascii_lowercase).as_deref() {
             None | Some("full") => Ok(MessageFormat::Full),
             Some("metadata") => Ok(MessageFormat::Metadata),
             Some("minimal") => Ok(MessageFormat::Minimal),

@@ -120,7 +120,7 @@ pub(super) fn message(
         MessageFormat::Full => {
             let root = ParsedPart::of_message(&message.raw);
             let mut parts = MessageParts { message, attachment_ids, next: 0 };
-            put("payload", parts.part(&root, ""));
+            put("payload", parts.part_json(&root, ""));
         }
         MessageFormat::Metadata => {
             let root = ParsedPart::of_message(&message.raw);
@@ -173,7 +173,7 @@ struct MessageParts<'a> {
 
 impl MessageParts<'_> {
     /// Returns a part. Its id is the path to it, such as `1.0`.
-    fn part(&mut self, part: &ParsedPart, path: &str) -> Value {
+    fn part_json(&mut self, part: &ParsedPart, path: &str) -> Value {
         let raw = &self.message.raw;
         // Counted before the parts below it, in the order of `ParsedPart::walk`, by which `attachment`
         // looks parts up.
@@ -193,8 +193,8 @@ impl MessageParts<'_> {
                 .iter()
                 .enumerate()
                 .map(|(index, part)| match path {
-                    "" => self.part(part, &index.to_string()),
-                    _ => self.part(part, &format!("{path}.{index}")),
+                    "" => self.part_json(part, &index.to_string()),
+                    _ => self.part_json(part, &format!("{path}.{index}")),
                 })
                 .collect();
             if let Value::Object(json) = &mut json {

@@ -35,7 +35,7 @@ impl OpenUploads {
     }
 
     /// Removes a session, to be reopened unless it is complete.
-    pub(super) fn take(&self, id: &str) -> Option<UploadSession> {
+    pub(super) fn remove(&self, id: &str) -> Option<UploadSession> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.remove(id)
     }

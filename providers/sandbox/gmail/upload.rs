@@ -79,7 +79,7 @@ fn piece(
     if request.method != Method::PUT {
         return Err(error::no_method());
     }
-    let session = state.uploads.take(id);
+    let session = state.uploads.remove(id);
     let mut session = session.ok_or_else(error::not_found)?;
     let range = request.header("content-range").unwrap_or_default();
     let size = session.data.len();

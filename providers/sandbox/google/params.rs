@@ -36,16 +36,16 @@ impl<'a> RequestParameters<'a> {
         }
         let mut params = Self { pairs, mask: None };
         // Google also offers `media` and `proto`, which no route here can answer.
-        if let Some(alt) = params.one("alt").filter(|alt| *alt != "json") {
+        if let Some(alt) = params.value("alt").filter(|alt| *alt != "json") {
             return Err(error::invalid_value("alt", "type.googleapis.com/Alt", alt));
         }
-        let mask = params.one("fields").map(|text| FieldMask::parse(text, shape)).transpose();
+        let mask = params.value("fields").map(|text| FieldMask::parse(text, shape)).transpose();
         params.mask = mask.map_err(|selection| error::invalid_fields(&selection))?;
         Ok(params)
     }
 
     /// Returns the value of a parameter if it is present and not empty.
-    pub fn one(&self, name: &str) -> Option<&'a str> {
+    pub fn value(&self, name: &str) -> Option<&'a str> {
         self.all(name).next().filter(|value| !value.is_empty())
     }
 
@@ -57,7 +57,7 @@ impl<'a> RequestParameters<'a> {
 
     /// Returns a number. Zero counts as unset, as in Google's protobuf definitions.
     pub fn number(&self, name: &str, field: &str) -> Result<Option<usize>, HttpResponse> {
-        let Some(value) = self.one(name) else {
+        let Some(value) = self.value(name) else {
             return Ok(None);
         };
         let number: u32 =
@@ -67,7 +67,7 @@ impl<'a> RequestParameters<'a> {
 
     /// Returns a boolean; false if it is missing.
     pub fn flag(&self, name: &str, field: &str) -> Result<bool, HttpResponse> {
-        match self.one(name).map(str::to_ascii_lowercase).as_deref() {
+        match self.value(name).map(str::to_ascii_lowercase).as_deref() {
             Some("true" | "1") => Ok(true),
             None | Some("false" | "0") => Ok(false),
             Some(value) => Err(error::invalid_value(field, "TYPE_BOOL", value)),
@@ -81,7 +81,7 @@ impl<'a> RequestParameters<'a> {
             Some(mask) => mask.apply(value),
             None => value,
         };
-        let compact = matches!(self.one("prettyPrint"), Some("false" | "0"));
+        let compact = matches!(self.value("prettyPrint"), Some("false" | "0"));
         let body =
             if compact { serde_json::to_vec(&value) } else { serde_json::to_vec_pretty(&value) };
         HttpResponse::json(StatusCode::OK, body.unwrap_or_default())

@@ -62,12 +62,12 @@ pub(super) fn entries(
     me: &str,
     params: &RequestParameters<'_>,
 ) -> Result<Value, HttpResponse> {
-    let rows = match params.one("maxResults").map(str::parse::<usize>) {
+    let rows = match params.value("maxResults").map(str::parse::<usize>) {
         None => ROWS.0,
         Some(Ok(rows)) if rows > 0 => rows.min(ROWS.1),
         Some(_) => return Err(bad_value("maxResults")),
     };
-    let skip = match params.one("pageToken").map(str::parse::<usize>) {
+    let skip = match params.value("pageToken").map(str::parse::<usize>) {
         None => 0,
         Some(Ok(skip)) => skip,
         Some(Err(_)) => {

@@ -46,10 +46,10 @@ pub(super) fn events(
 ) -> Result<Value, HttpResponse> {
     let question = question(params, agenda.now())?;
     let mut view = view(agenda, calendar);
-    if let Some(name) = params.one("timeZone") {
+    if let Some(name) = params.value("timeZone") {
         view.zone = TimeZone::get(name).map_err(|_| bad_value("timeZone"))?;
     }
-    let sync = params.one("syncToken");
+    let sync = params.value("syncToken");
     let since = match sync {
         None => None,
         Some(token) => Some(since(token, params, calendar, question.single, epoch)?),
@@ -59,7 +59,7 @@ pub(super) fn events(
         None if question.single => occurrences(agenda, place, &question),
         None => masters(agenda, place, &question),
     };
-    if let Some(uid) = params.one("iCalUID") {
+    if let Some(uid) = params.value("iCalUID") {
         items.retain(|item| item.event.uid == uid);
     }
     let digest = digest(calendar, params);
@@ -101,7 +101,7 @@ pub(super) fn view<'a>(
 
 /// Reads the parameters of every list.
 fn question(params: &RequestParameters<'_>, now: Timestamp) -> Result<EventQuery, HttpResponse> {
-    let time = |name: &str| match params.one(name) {
+    let time = |name: &str| match params.value(name) {
         None => Ok(None),
         Some(text) => rfc3339(text).map(Some).ok_or_else(|| refuse::bad("Bad Request")),
     };
@@ -110,7 +110,7 @@ fn question(params: &RequestParameters<'_>, now: Timestamp) -> Result<EventQuery
         return Err(refuse::empty_range());
     }
     let single = params.flag("singleEvents", "singleEvents")?;
-    let by_start = match params.one("orderBy") {
+    let by_start = match params.value("orderBy") {
         None => false,
         // Series have no one start to be sorted by, so Google sorts only expanded lists.
         Some("startTime") if single => true,
@@ -141,7 +141,7 @@ impl EventQuery {
     }
 
     /// Returns true if an event is within the range by its own times.
-    fn holds(&self, agenda: &SandboxCalendars, event: &StoredEvent) -> bool {
+    fn is_in_range(&self, agenda: &SandboxCalendars, event: &StoredEvent) -> bool {
         let zone = agenda.zone_of(event);
         let (start, end) = (event.start.when().instant(&zone), event.end.when().instant(&zone));
         self.to.is_none_or(|to| start < to)
@@ -184,7 +184,7 @@ fn occurrences<'a>(
         .collect();
     if question.deleted {
         let deleted = agenda.events_of(place).filter(|(_, event)| {
-            event.deleted && event.repeat.is_none() && question.holds(agenda, event)
+            event.deleted && event.repeat.is_none() && question.is_in_range(agenda, event)
         });
         items.extend(deleted.map(|(place, event)| question.tombstone_item(agenda, place, event)));
     }
@@ -205,7 +205,7 @@ fn masters<'a>(
             !agenda.instances(place, from, to).is_empty()
         }
         Some(_) => true,
-        None => question.holds(agenda, event),
+        None => question.is_in_range(agenda, event),
     };
     let mut items = Vec::new();
     for (place, event) in agenda.events_of(place) {
@@ -216,7 +216,7 @@ fn masters<'a>(
         // clients expand the series themselves.
         let needed = series.is_some_and(|series| !series.deleted);
         if event.deleted {
-            if (needed || question.deleted) && question.holds(agenda, event) {
+            if (needed || question.deleted) && question.is_in_range(agenda, event) {
                 items.push(question.tombstone_item(agenda, place, event));
             }
         } else if in_range(place, event) {

@@ -51,7 +51,7 @@ pub(super) fn page<'a>(
     digest: &[u8; 8],
     mark: u64,
 ) -> Result<EventPage<'a>, HttpResponse> {
-    let rows = match params.one("maxResults") {
+    let rows = match params.value("maxResults") {
         None => ROWS.0,
         Some(text) => match text.parse::<usize>() {
             Ok(number) if number > 0 => number.min(ROWS.1),
@@ -59,7 +59,7 @@ pub(super) fn page<'a>(
         },
     };
     let after =
-        match params.one("pageToken") {
+        match params.value("pageToken") {
             None => None,
             Some(token) => Some(open(token, digest).ok_or_else(|| {
                 refuse::invalid_parameter("pageToken", "Invalid page token value.")
@@ -107,7 +107,7 @@ pub(super) fn digest(calendar: &StoredCalendar, params: &RequestParameters<'_>) 
 pub(super) fn gives_sync(params: &RequestParameters<'_>) -> bool {
     let range = ["timeMin", "timeMax"];
     let mut hindered = NO_SYNC.iter().filter(|name| !range.contains(name));
-    !hindered.any(|name| params.one(name).is_some())
+    !hindered.any(|name| params.value(name).is_some())
 }
 
 /// Returns the sync token of a calendar's list that includes all changes up to a mark.
@@ -125,12 +125,12 @@ pub(super) fn since(
     single: bool,
     epoch: u64,
 ) -> Result<u64, HttpResponse> {
-    if NO_SYNC.iter().any(|name| params.one(name).is_some()) {
+    if NO_SYNC.iter().any(|name| params.value(name).is_some()) {
         let message = "Sync token cannot be used with other request restrictions.";
         return Err(refuse::bad(message));
     }
     // Google always includes deletions in a sync, and refuses to omit them.
-    if matches!(params.one("showDeleted"), Some("false" | "0")) {
+    if matches!(params.value("showDeleted"), Some("false" | "0")) {
         return Err(bad_value("showDeleted"));
     }
     let wrong = || refuse::invalid("Invalid sync token value.");

@@ -54,7 +54,7 @@ impl CalendarWrite<'_> {
     /// Creates an event.
     pub fn insert(&mut self) -> Result<Value, HttpResponse> {
         self.may_write()?;
-        let tell = self.tells()?;
+        let tell = self.notifies_guests()?;
         let body = self.body()?;
         let id = match text(&body, "id")?.filter(|id| !id.is_empty()) {
             Some(id) if !is_id(&id) => return Err(refuse::invalid("Invalid resource id value.")),
@@ -152,7 +152,7 @@ impl CalendarWrite<'_> {
     /// Deletes an event.
     pub fn delete(&mut self, id: &str) -> Result<(), HttpResponse> {
         self.may_write()?;
-        let tell = self.tells()?;
+        let tell = self.notifies_guests()?;
         let target = self.target(id)?;
         self.fits(&target.event)?;
         if target.event.deleted {
@@ -169,7 +169,7 @@ impl CalendarWrite<'_> {
         body: Map<String, Value>,
     ) -> Result<Value, HttpResponse> {
         self.may_write()?;
-        let tell = self.tells()?;
+        let tell = self.notifies_guests()?;
         let old = &target.event;
         let mut reading = self.reading(false, false)?;
         let mine = is_organizer(old, &self.calendar);
@@ -280,7 +280,7 @@ impl CalendarWrite<'_> {
     }
 
     fn reading(&self, new: bool, import: bool) -> Result<BodyReading<'_>, HttpResponse> {
-        let version = match self.params.one("conferenceDataVersion") {
+        let version = match self.params.value("conferenceDataVersion") {
             None | Some("0") => false,
             Some("1") => true,
             Some(_) => return Err(bad_value("conferenceDataVersion")),
@@ -339,8 +339,8 @@ impl CalendarWrite<'_> {
     }
 
     /// Returns true if guests are notified.
-    fn tells(&self) -> Result<bool, HttpResponse> {
-        match self.params.one("sendUpdates") {
+    fn notifies_guests(&self) -> Result<bool, HttpResponse> {
+        match self.params.value("sendUpdates") {
             Some("all" | "externalOnly") => Ok(true),
             Some("none") => Ok(false),
             Some(_) => Err(bad_value("sendUpdates")),

@@ -44,10 +44,10 @@ impl RequestContext<'_> {
                 })
             }
             ReadCall::Rules(folder) => rules::list(self, folder),
-            ReadCall::Rule(folder, id) => rules::one(self, folder, id),
+            ReadCall::Rule(folder, id) => rules::read_rule(self, folder, id),
             ReadCall::Contact(id) => {
                 options.check_type(&CONTACT)?;
-                let contact = contacts::one(store, id)?;
+                let contact = contacts::read_contact(store, id)?;
                 Ok(self.single(options.cut(contact), "contacts"))
             }
             ReadCall::Contacts => self.contacts(),
@@ -87,7 +87,7 @@ impl RequestContext<'_> {
             }
             MessagePart::Attachment(attachment) => {
                 options.check_select(&attachments::PROPERTIES, "attachment")?;
-                let found = attachments::one(store, message, attachment, options)?;
+                let found = attachments::read_attachment(store, message, attachment, options)?;
                 Ok(self.single(found, &format!("messages('{id}')/attachments")))
             }
             MessagePart::File(attachment) => {

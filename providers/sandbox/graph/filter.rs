@@ -134,18 +134,19 @@ impl<'a> FilterParser<'a> {
     }
 
     fn all(&mut self, depth: usize) -> Result<FilterExpression, String> {
-        let mut parts = vec![self.one(depth)?];
+        let mut parts = vec![self.parse_condition(depth)?];
         while self.keyword("and") {
-            parts.push(self.one(depth)?);
+            parts.push(self.parse_condition(depth)?);
         }
         Ok(StoreQuery::join(parts, StoreQuery::All))
     }
 
-    fn one(&mut self, depth: usize) -> Result<FilterExpression, String> {
+    /// Parses a condition or a group, possibly negated.
+    fn parse_condition(&mut self, depth: usize) -> Result<FilterExpression, String> {
         // Recursion is bounded, because a filter comes from outside and could overflow the stack.
         let depth = depth.checked_sub(1).ok_or_else(|| self.wrong())?;
         if self.keyword("not") {
-            return Ok(StoreQuery::Not(Box::new(self.one(depth)?)));
+            return Ok(StoreQuery::Not(Box::new(self.parse_condition(depth)?)));
         }
         self.rest = self.rest.trim_start();
         if self.rest.starts_with('(') {

@@ -115,7 +115,7 @@ fn handle(
     let params = RequestParameters::check(&request.query, known, &SEARCH)?;
     let fields = mask(&params, "readMask", kind)?;
     let rows = rows(&params, SEARCH_ROWS)?;
-    let question = params.one("query").unwrap_or_default();
+    let question = params.value("query").unwrap_or_default();
     let found: Vec<Value> = people
         .iter()
         .filter(|(person, _)| person.matches(question))
@@ -140,7 +140,7 @@ fn page(
         PeopleSource::Others => ("otherContacts", &["totalSize"]),
     };
     let rows = rows(params, LIST_ROWS)?;
-    let start = match params.one("pageToken") {
+    let start = match params.value("pageToken") {
         None => 0,
         Some(token) => place(token).ok_or_else(|| error::invalid("Invalid page token."))?,
     };

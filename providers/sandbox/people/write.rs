@@ -68,7 +68,7 @@ pub(super) fn handle(
             return Ok(params.answer(json!({})));
         }
     };
-    let fields = match (call, params.one("personFields")) {
+    let fields = match (call, params.value("personFields")) {
         // `personFields` is optional for writes, and means all fields if it is missing.
         (ContactCall::Create | ContactCall::Update(_), None) => {
             let mut fields = WRITTEN.to_vec();
@@ -162,7 +162,7 @@ fn update(
     params: &RequestParameters<'_>,
     body: &Map<String, Value>,
 ) -> Result<(), HttpResponse> {
-    let named = params.one("updatePersonFields").unwrap_or_default();
+    let named = params.value("updatePersonFields").unwrap_or_default();
     let named: Vec<&str> = named.split(',').filter(|name| !name.is_empty()).collect();
     if named.is_empty() {
         return Err(error::invalid(

@@ -85,7 +85,7 @@ fn authorization(
 pub(in crate::auth) fn consent(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     let ticket = field(&form, "request").unwrap_or_default();
-    let authorization = state.sign_in().take(TokenIssuer::Microsoft, ticket);
+    let authorization = state.sign_in().take_request(TokenIssuer::Microsoft, ticket);
     let Some(authorization) = authorization else {
         return EntraError::used_page().page();
     };

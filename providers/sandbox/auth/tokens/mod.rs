@@ -156,7 +156,11 @@ impl SignIn {
     }
 
     /// Returns and removes the request of a ticket.
-    pub fn take(&mut self, issuer: TokenIssuer, ticket: &str) -> Option<AuthorizationRequest> {
+    pub fn take_request(
+        &mut self,
+        issuer: TokenIssuer,
+        ticket: &str,
+    ) -> Option<AuthorizationRequest> {
         let place = self
             .open
             .iter()

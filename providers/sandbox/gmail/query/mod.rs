@@ -158,7 +158,7 @@ impl<'a> GmailParser<'a> {
                     self.rest = rest;
                     return self.value(name, depth);
                 }
-                let word = self.word();
+                let word = self.parse_word();
                 self.test(operator, word)
             }
         }
@@ -171,7 +171,7 @@ impl<'a> GmailParser<'a> {
         match self.rest.chars().next()? {
             '(' | '"' => self.operand(operator, depth),
             _ => {
-                let word = self.word();
+                let word = self.parse_word();
                 self.test(operator, word)
             }
         }
@@ -186,7 +186,7 @@ impl<'a> GmailParser<'a> {
     }
 
     /// Parses up to white space, a bracket or a quote.
-    fn word(&mut self) -> &'a str {
+    fn parse_word(&mut self) -> &'a str {
         let end = |char: char| char.is_whitespace() || "()\"".contains(char);
         let end = self.rest.find(end).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));

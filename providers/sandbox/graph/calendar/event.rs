@@ -80,16 +80,18 @@ impl<'a> EventSerializer<'a> {
                 let text = plain(self.html());
                 text.chars().take(PREVIEW).collect::<String>().into()
             }
-            "importance" => self.more(name, "normal".into()),
+            "importance" => self.stored_property(name, "normal".into()),
             "sensitivity" => self.sensitivity().into(),
             "isAllDay" => matches!(event.start, ZonedTime::Day(_)).into(),
             "isCancelled" => called_off(event).into(),
             "isOrganizer" => self.is_organizer().into(),
-            "responseRequested" | "allowNewTimeProposals" => self.more(name, true.into()),
+            "responseRequested" | "allowNewTimeProposals" => {
+                self.stored_property(name, true.into())
+            }
             // The id is the organizer's own; guests do not see it.
             "transactionId" => {
                 if self.is_organizer() {
-                    self.more(name, Value::Null)
+                    self.stored_property(name, Value::Null)
                 } else {
                     Value::Null
                 }
@@ -132,7 +134,7 @@ impl<'a> EventSerializer<'a> {
     }
 
     /// Returns a stored property of the event.
-    fn more(&self, name: &str, default: Value) -> Value {
+    fn stored_property(&self, name: &str, default: Value) -> Value {
         self.event.more.get(name).cloned().unwrap_or(default)
     }
 
@@ -203,7 +205,7 @@ impl<'a> EventSerializer<'a> {
             _ if self.is_organizer() => ("organizer", NEVER.to_owned()),
             None => ("none", NEVER.to_owned()),
             Some(me) => match me.answer {
-                Some(answer) => (word(answer), self.answered_at(me)),
+                Some(answer) => (answer_word(answer), self.answered_at(me)),
                 // For a guest's own answer Exchange says `notResponded`, for that of others `none`.
                 None => ("notResponded", NEVER.to_owned()),
             },
@@ -218,7 +220,7 @@ impl<'a> EventSerializer<'a> {
             _ => "required",
         };
         let (response, time) = match guest.answer {
-            Some(answer) => (word(answer), self.answered_at(guest)),
+            Some(answer) => (answer_word(answer), self.answered_at(guest)),
             None => ("none", NEVER.to_owned()),
         };
         let mut members = object(json!({
@@ -342,7 +344,7 @@ pub(super) fn show_as(event: &StoredEvent, owner: &str) -> &'static str {
 }
 
 /// Returns Graph's word for an answer.
-fn word(answer: InvitationAnswer) -> &'static str {
+fn answer_word(answer: InvitationAnswer) -> &'static str {
     match answer {
         InvitationAnswer::Accepted => "accepted",
         InvitationAnswer::Declined => "declined",

@@ -86,7 +86,7 @@ impl EditableMessage {
             },
             in_reply_to: bracketed(&text("In-Reply-To").unwrap_or_default()),
             references: bracketed(&text("References").unwrap_or_default()),
-            more: more(&fields),
+            more: custom_fields(&fields),
             files: files(message),
         }
     }
@@ -137,7 +137,7 @@ impl EditableMessage {
         let numbered = self.files.iter().map(|file| {
             let number = file.number.unwrap_or(next);
             next = next.max(number.saturating_add(1));
-            part(file, number)
+            mime_part(file, number)
         });
         let files: Vec<MimePart<'_>> = numbered.collect();
         if !files.is_empty() {
@@ -238,7 +238,7 @@ fn address(person: &EmailAddress) -> Address<'_> {
 }
 
 /// Returns a file as a MIME part.
-fn part(file: &MessageFile, number: u32) -> MimePart<'_> {
+fn mime_part(file: &MessageFile, number: u32) -> MimePart<'_> {
     // Without a Content-ID, no HTML can refer to it.
     let shown = file.inline && file.cid.is_some();
     let way = if shown { "inline" } else { "attachment" };
@@ -260,7 +260,7 @@ fn bracketed(field: &str) -> Vec<String> {
 }
 
 /// Returns the header fields that a client may set: those that begin with `X-`, except Gmail's.
-fn more(fields: &[HeaderField<'_>]) -> Vec<(String, String)> {
+fn custom_fields(fields: &[HeaderField<'_>]) -> Vec<(String, String)> {
     let own = fields.iter().filter(|field| {
         let name = field.name.to_ascii_lowercase();
         name.starts_with("x-") && !name.starts_with("x-gm")

@@ -42,7 +42,10 @@ pub(crate) fn all(store: ExchangeMailbox<'_>) -> Vec<Map<String, Value>> {
 }
 
 /// Returns the category with an id.
-pub(crate) fn one(store: ExchangeMailbox<'_>, id: &str) -> Result<Map<String, Value>, GraphError> {
+pub(crate) fn read_category(
+    store: ExchangeMailbox<'_>,
+    id: &str,
+) -> Result<Map<String, Value>, GraphError> {
     let mut all = all(store).into_iter();
     all.find(|category| category.get("id").and_then(Value::as_str) == Some(id))
         .ok_or_else(not_found)
@@ -76,7 +79,7 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
 /// Changes the colour of a category. As at Graph, its name cannot be changed.
 pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CATEGORY, true)?;
-    let known = one(context.store()?, id)?;
+    let known = read_category(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_owned();
     let new_name = members.get("displayName").and_then(Value::as_str);
@@ -86,12 +89,12 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     if let Some(colour) = members.get("color").and_then(Value::as_str) {
         context.with(|exchange| exchange.colours.insert(name.to_lowercase(), colour.to_owned()));
     }
-    reply(context, one(context.store()?, id)?, StatusCode::OK)
+    reply(context, read_category(context.store()?, id)?, StatusCode::OK)
 }
 
 /// Removes a category from the list.
 pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
-    let known = one(context.store()?, id)?;
+    let known = read_category(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_lowercase();
     context.with(|exchange| {

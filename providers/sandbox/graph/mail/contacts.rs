@@ -38,7 +38,10 @@ pub(crate) fn all(store: ExchangeMailbox<'_>) -> Vec<Map<String, Value>> {
 }
 
 /// Returns the contact with an id.
-pub(crate) fn one(store: ExchangeMailbox<'_>, id: &str) -> Result<Map<String, Value>, GraphError> {
+pub(crate) fn read_contact(
+    store: ExchangeMailbox<'_>,
+    id: &str,
+) -> Result<Map<String, Value>, GraphError> {
     let mut contacts = all(store).into_iter();
     contacts.find(|contact| id_of(contact) == id).ok_or_else(not_found)
 }
@@ -73,14 +76,14 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
 /// Changes a contact.
 pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
-    let contact = one(context.store()?, id)?;
+    let contact = read_contact(context.store()?, id)?;
     let contact = merge_contact(context, contact, members)?;
     reply(context, contact, StatusCode::OK)
 }
 
 /// Deletes a contact.
 pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
-    one(context.store()?, id)?;
+    read_contact(context.store()?, id)?;
     context.with(|exchange| exchange.contacts.insert(id.to_owned(), None));
     Ok(no_content())
 }

@@ -33,7 +33,7 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     let mut editable = blank(context);
     editable.apply(&members)?;
     editable.files = enclosed(&members)?;
-    let id = put(context, editable.bytes(true), None)?;
+    let id = store_draft(context, editable.bytes(true), None)?;
     arrange(context, id, &members)?;
     context.reply(id, StatusCode::CREATED)
 }
@@ -55,7 +55,11 @@ fn enclosed(members: &Map<String, Value>) -> Result<Vec<MessageFile>, GraphError
 }
 
 /// Stores a draft, in the conversation of another message if there is one.
-fn put(context: &MailContext<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, GraphError> {
+fn store_draft(
+    context: &MailContext<'_>,
+    raw: Vec<u8>,
+    thread: Option<u64>,
+) -> Result<u64, GraphError> {
     let labels = folders::labels_in(&["DRAFT".to_owned()], DRAFTS);
     let entry = entry(context, raw, labels, thread)?;
     context.change(MailboxChange::Enters(Box::new(entry)))
@@ -182,7 +186,7 @@ pub(super) fn answer(
     reply_body::begin(context, &mut editable, original, how)?;
     editable.apply(&members)?;
     // The conversation is the original's whatever subject the client chose.
-    let id = put(context, editable.bytes(true), Some(original.thread))?;
+    let id = store_draft(context, editable.bytes(true), Some(original.thread))?;
     arrange(context, id, &members)?;
     context.reply(id, StatusCode::CREATED)
 }

@@ -19,7 +19,7 @@ use crate::store::message::Message;
 pub(super) fn relocate(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     let folder = destination(context)?;
-    put(context, message, folder.number)?;
+    move_to_folder(context, message, folder.number)?;
     context.reply(message.id, StatusCode::CREATED)
 }
 
@@ -49,7 +49,7 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     if folders::number_of(message) == DELETED {
         delete_for_good(context, message)?;
     } else {
-        put(context, message, DELETED)?;
+        move_to_folder(context, message, DELETED)?;
     }
     Ok(no_content())
 }
@@ -62,7 +62,7 @@ pub(super) fn erase(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
 }
 
 /// Moves a message to a folder.
-pub(super) fn put(
+pub(super) fn move_to_folder(
     context: &MailContext<'_>,
     message: &Message,
     folder: u16,

@@ -24,7 +24,7 @@ pub(crate) fn list(context: &RequestContext<'_>, folder: &str) -> Result<GraphBo
 }
 
 /// Answers with one rule.
-pub(crate) fn one(
+pub(crate) fn read_rule(
     context: &RequestContext<'_>,
     folder: &str,
     id: &str,

@@ -95,7 +95,7 @@ impl Mailbox {
                 let mut message = Message::new(id, entry.labels, entry.facts, entry.raw);
                 message.thread = old.thread;
                 self.record(&mut message, HistoryEvent::Labels(more, less));
-                self.put(message);
+                self.put_message(message);
                 Some(id)
             }
             MailboxChange::Replaces(id, mut entry) => {
@@ -160,7 +160,7 @@ impl Mailbox {
         let thread = thread.or_else(|| self.conversation_of(&message));
         message.thread = thread.unwrap_or(message.id);
         self.record(&mut message, HistoryEvent::Added);
-        self.put(message);
+        self.put_message(message);
     }
 
     /// Sets the labels of a message. A message that already has them is left unchanged.
@@ -175,7 +175,7 @@ impl Mailbox {
         let mut message = old.clone();
         message.labels = labels;
         self.record(&mut message, HistoryEvent::Labels(more, less));
-        self.put(message);
+        self.put_message(message);
     }
 
     /// Deletes a message. Returns false if it does not exist.

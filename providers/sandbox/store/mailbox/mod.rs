@@ -112,8 +112,8 @@ impl Mailbox {
     }
 
     /// Adds a message at its position, or replaces its previous state.
-    pub(crate) fn put(&mut self, message: Message) {
-        self.take(message.id);
+    pub(crate) fn put_message(&mut self, message: Message) {
+        self.remove_message(message.id);
         let message = Arc::new(message);
         let place = self.messages.partition_point(|known| order(known) > order(&message));
         self.messages.insert(place, Arc::clone(&message));
@@ -123,7 +123,7 @@ impl Mailbox {
     /// Removes a message permanently.
     pub(super) fn lose(&mut self, id: u64) -> Option<Arc<Message>> {
         self.drafts.remove(&id);
-        self.take(id)
+        self.remove_message(id)
     }
 
     /// Transfers the draft of one message to another. If the other message is not a draft, as after
@@ -169,7 +169,7 @@ impl Mailbox {
     }
 
     /// Removes a message from the list and all indexes except that of drafts.
-    fn take(&mut self, id: u64) -> Option<Arc<Message>> {
+    fn remove_message(&mut self, id: u64) -> Option<Arc<Message>> {
         let message = self.by_id.remove(&id)?;
         self.messages.retain(|known| known.id != id);
         // Keys are left in place: readers ignore keys of threads that have ended.

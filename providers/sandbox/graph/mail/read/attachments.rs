@@ -60,7 +60,7 @@ pub(crate) fn list(
 }
 
 /// Returns the attachment with a common or immutable id.
-pub(crate) fn one(
+pub(crate) fn read_attachment(
     store: ExchangeMailbox<'_>,
     message: &Message,
     id: &str,

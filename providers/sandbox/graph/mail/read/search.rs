@@ -126,10 +126,10 @@ impl<'a> KqlParser<'a> {
 
     /// Parses conditions joined by AND or by nothing.
     fn all(&mut self, depth: usize) -> Result<KqlQuery, String> {
-        let mut parts = vec![self.one(depth)?];
+        let mut parts = vec![self.parse_condition(depth)?];
         loop {
             if self.connective("AND") {
-                parts.push(self.one(depth)?);
+                parts.push(self.parse_condition(depth)?);
                 continue;
             }
             // OR is only looked at here; the caller consumes it.
@@ -139,16 +139,16 @@ impl<'a> KqlParser<'a> {
             if ends {
                 return Ok(StoreQuery::join(parts, StoreQuery::All));
             }
-            parts.push(self.one(depth)?);
+            parts.push(self.parse_condition(depth)?);
         }
     }
 
     /// Parses a condition or a group, possibly negated.
-    fn one(&mut self, depth: usize) -> Result<KqlQuery, String> {
+    fn parse_condition(&mut self, depth: usize) -> Result<KqlQuery, String> {
         // Recursion is bounded, because a query comes from outside and could overflow the stack.
         let depth = depth.checked_sub(1).ok_or_else(|| self.wrong())?;
         if self.connective("NOT") {
-            return Ok(StoreQuery::Not(Box::new(self.one(depth)?)));
+            return Ok(StoreQuery::Not(Box::new(self.parse_condition(depth)?)));
         }
         // A connective where a condition is expected is an error, not a word to search for.
         for word in ["AND", "OR"] {

@@ -24,7 +24,7 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     styles.read(&shared)?;
     // The automatic styles in `content.xml` come second, as they are based on the shared ones.
     styles.read(&content)?;
-    if !package.named("basic/", "").is_empty() {
+    if !package.names_between("basic/", "").is_empty() {
         out.find(Finding::Macros);
     }
     match kind {

@@ -20,7 +20,7 @@ const MEMBERS: usize = 10_000;
 pub struct OpenPackage<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
     /// The position of each file by its lower-case name, as writers disagree on case.
-    places: HashMap<String, usize>,
+    indexes: HashMap<String, usize>,
     /// Bytes that may still be unpacked.
     left: u64,
 }
@@ -49,8 +49,8 @@ impl<'a> OpenPackage<'a> {
             return Err(ReadFailure::TooMany);
         }
         let names = archive.file_names_raw().map(|raw| plain(&String::from_utf8_lossy(raw)));
-        let places = names.enumerate().map(|(place, name)| (name, place)).collect();
-        Ok(Self { archive, places, left: UNPACKED })
+        let indexes = names.enumerate().map(|(index, name)| (name, index)).collect();
+        Ok(Self { archive, indexes, left: UNPACKED })
     }
 
     /// Returns the files in directory order, with the sizes that the directory states. Their
@@ -84,13 +84,13 @@ impl<'a> OpenPackage<'a> {
 
     /// Returns true if there is a file with this name.
     pub fn has(&self, name: &str) -> bool {
-        self.places.contains_key(&plain(name))
+        self.indexes.contains_key(&plain(name))
     }
 
     /// Returns the sorted lower-case names with this beginning and end.
-    pub fn named(&self, start: &str, end: &str) -> Vec<String> {
+    pub fn names_between(&self, start: &str, end: &str) -> Vec<String> {
         let fits = |name: &&String| name.starts_with(start) && name.ends_with(end);
-        let mut names: Vec<String> = self.places.keys().filter(fits).cloned().collect();
+        let mut names: Vec<String> = self.indexes.keys().filter(fits).cloned().collect();
         names.sort();
         names
     }
@@ -104,7 +104,7 @@ impl<'a> OpenPackage<'a> {
     /// Returns the bytes of the file with this name, if there is one. Fails like
     /// [`unpack`](Self::unpack).
     pub fn bytes(&mut self, name: &str) -> Result<Option<Vec<u8>>, ReadFailure> {
-        self.places.get(&plain(name)).copied().map(|index| self.read_at(index)).transpose()
+        self.indexes.get(&plain(name)).copied().map(|index| self.read_at(index)).transpose()
     }
 
     /// Returns the relationships of the part with this name, or an empty list.

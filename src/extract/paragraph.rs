@@ -22,8 +22,8 @@ pub struct ParagraphWords {
 
 impl ParagraphWords {
     /// Adds the words of a run with this appearance.
-    pub fn run(&mut self, text: &str, look: &RunStyle) {
-        let struck = look.struck == Some(true);
+    pub fn run(&mut self, text: &str, text_style: &RunStyle) {
+        let struck = text_style.struck == Some(true);
         let words = text.trim_start();
         let (space, words) = text.split_at(text.len() - words.len());
         self.text.push_str(space);
@@ -35,7 +35,7 @@ impl ParagraphWords {
         if struck != self.struck {
             self.strike();
         }
-        match shifted(words, look.shift.unwrap_or_default()) {
+        match shifted(words, text_style.shift.unwrap_or_default()) {
             Some(shifted) => self.text.push_str(&shifted),
             None => self.text.push_str(words),
         }
@@ -49,7 +49,7 @@ impl ParagraphWords {
     }
 
     /// Returns the position of the next words.
-    pub fn place(&self) -> usize {
+    pub fn position(&self) -> usize {
         self.text.len()
     }
 

@@ -189,7 +189,7 @@ fn pages(
         let mut drawn = draw(pdf, left);
         left = drawn.finish();
         if let Some(fewer) = &over.fewer {
-            // The second drawing gets no ground cells: only the characters and their positions are
+            // The second drawing gets no backdrop cells: only the characters and their positions are
             // compared.
             drawn.doubt_layers(&draw(fewer, 0));
         }
@@ -234,27 +234,27 @@ fn pieces(
         drawn.glyphs.into_iter().partition(|glyph| glyph.hidden.is_some());
     // Text that is drawn a second time visibly is neither hidden nor in doubt.
     let around = |glyph: &PageGlyph| {
-        let (character, (x, y)) = (glyph.character, glyph.place());
+        let (character, (x, y)) = (glyph.character, glyph.cell());
         // Positions are in units of two points; a copy may be in a neighbouring one.
         (-1..=1).flat_map(move |dx| (-1..=1).map(move |dy| (character, x + dx, y + dy)))
     };
     let (sure, unsure): (Vec<&PageGlyph>, Vec<&PageGlyph>) =
         seen.iter().partition(|glyph| glyph.doubt.is_none());
-    let mut places: HashSet<_> = sure.into_iter().flat_map(around).collect();
+    let mut drawn_cells: HashSet<_> = sure.into_iter().flat_map(around).collect();
     for glyph in unsure.iter().filter(|glyph| !glyph.character.is_whitespace()) {
-        let (x, y) = glyph.place();
+        let (x, y) = glyph.cell();
         if let Some(how) = glyph.doubt
-            && !places.contains(&(glyph.character, x, y))
+            && !drawn_cells.contains(&(glyph.character, x, y))
         {
             *counts.doubt.entry(how).or_default() += 1;
         }
     }
-    places.extend(unsure.into_iter().flat_map(around));
+    drawn_cells.extend(unsure.into_iter().flat_map(around));
     let unseen: Vec<PageGlyph> = unseen
         .into_iter()
         .filter(|glyph| {
-            let (x, y) = glyph.place();
-            !places.contains(&(glyph.character, x, y))
+            let (x, y) = glyph.cell();
+            !drawn_cells.contains(&(glyph.character, x, y))
         })
         .collect();
     counts.unmapped += drawn.unmapped;
@@ -331,12 +331,12 @@ fn field_lines<'g>(
     added: &mut AnnotationContent,
     glyphs: impl Iterator<Item = &'g PageGlyph> + Clone,
 ) -> Vec<String> {
-    let place = page.initial_transform(true).to_kurbo();
+    let transform = page.initial_transform(true).to_kurbo();
     let (width, height) = page.render_dimensions();
     let paper = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
     let mut lines = Vec::new();
     for FormField { name, value, area, stated } in added.fields.drain(..) {
-        let area = place.transform_rect_bbox(area.to_kurbo().abs());
+        let area = transform.transform_rect_bbox(area.to_kurbo().abs());
         // The drawn value may be broken into lines. A hidden drawing of it is counted as hidden
         // already.
         let around = area.inflate(1.0, 1.0);
@@ -362,14 +362,14 @@ fn links<'g>(
     links: &[(Area, String)],
     glyphs: impl Iterator<Item = &'g PageGlyph> + Clone,
 ) -> Vec<String> {
-    let place = page.initial_transform(true).to_kurbo();
+    let transform = page.initial_transform(true).to_kurbo();
     // A link that spans several lines is stored as several links to one address.
     let same = links.chunk_by(|(_, one), (_, next)| one == next);
     let mut lines = Vec::new();
     for link in same {
         let Some((_, address)) = link.first() else { continue };
         let words = link.iter().map(|(area, _)| {
-            let area = place.transform_rect_bbox(area.to_kurbo().abs());
+            let area = transform.transform_rect_bbox(area.to_kurbo().abs());
             let within = glyphs.clone().filter(|glyph| area.contains(glyph.middle()));
             layout::text(&within.cloned().collect::<Vec<_>>())
         });

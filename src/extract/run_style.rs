@@ -77,12 +77,12 @@ impl InkColour {
     }
 
     /// Returns the visibility of text of this colour and this size, in points, on a background.
-    pub fn on(self, ground: Self, size: f64) -> TextVisibility {
+    pub fn on(self, background: Self, size: f64) -> TextVisibility {
         // Without both colours there is no contrast to judge; automatic text is always legible.
-        let (Self::Rgb(text), Self::Rgb(ground)) = (self, ground) else {
+        let (Self::Rgb(text), Self::Rgb(background)) = (self, background) else {
             return TextVisibility::Seen;
         };
-        match apart(text, ground) {
+        match apart(text, background) {
             apart if apart <= ALIKE => TextVisibility::Hidden(HidingMethod::Colour),
             apart if apart <= PALE && size < LARGE => TextVisibility::Doubt(HidingMethod::Colour),
             _ => TextVisibility::Seen,
@@ -121,8 +121,8 @@ pub struct RunStyle {
     /// The colour of the text.
     pub colour: Option<InkColour>,
     /// The colour behind the text.
-    pub ground: Option<InkColour>,
-    /// True if `ground` comes from a highlighter, which covers other backgrounds.
+    pub background: Option<InkColour>,
+    /// True if `background` comes from a highlighter, which covers other backgrounds.
     pub marked: bool,
     /// The size in half points.
     pub size: Option<f64>,
@@ -164,7 +164,7 @@ impl RunStyle {
         Self {
             vanish: self.vanish.or(base.vanish),
             colour: self.colour.or(base.colour),
-            ground: self.ground.or(base.ground),
+            background: self.background.or(base.background),
             size: self.size.or(base.size),
             width: self.width.or(base.width),
             empty: self.empty.or(base.empty),
@@ -185,13 +185,13 @@ impl RunStyle {
         }
     }
 
-    /// Returns the visibility of text with these properties; `ground` applies if they state no
+    /// Returns the visibility of text with these properties; `background` applies if they state no
     /// background.
-    pub fn sight(&self, ground: InkColour) -> TextVisibility {
+    pub fn visibility(&self, background: InkColour) -> TextVisibility {
         let least = |value: Option<f64>, least: f64| value.is_some_and(|value| value <= least);
-        let ground = self.ground.unwrap_or(ground);
+        let background = self.background.unwrap_or(background);
         let size = self.points();
-        let colour = self.colour.map_or(TextVisibility::Seen, |text| text.on(ground, size));
+        let colour = self.colour.map_or(TextVisibility::Seen, |text| text.on(background, size));
         // Letters this close are drawn over each other.
         let close = self.spacing.is_some_and(|spacing| spacing <= -CLOSE * size);
         let lift = self.lift.unwrap_or_default() * self.whole();
@@ -210,13 +210,13 @@ impl RunStyle {
             TextVisibility::Seen if raised >= RAISED => {
                 TextVisibility::Doubt(HidingMethod::OffPage)
             }
-            sight => sight,
+            visibility => visibility,
         }
     }
 
     /// Returns the way in which text with these properties is hidden, as in a cell.
-    pub fn hidden(&self, ground: InkColour) -> Option<HidingMethod> {
-        match self.sight(ground) {
+    pub fn hidden(&self, background: InkColour) -> Option<HidingMethod> {
+        match self.visibility(background) {
             TextVisibility::Hidden(how) => Some(how),
             _ => None,
         }
@@ -237,7 +237,7 @@ impl RunStyle {
     /// Returns the visibility of a paragraph on a page of this width in points. It is off the page
     /// if even its longest line ends left of it, or if it begins beyond the right edge. `margins`
     /// are the smallest and largest left margins of lines without an indent.
-    pub fn place(&self, text: &str, page: f64, margins: (f64, f64)) -> TextVisibility {
+    pub fn visibility_on_page(&self, text: &str, page: f64, margins: (f64, f64)) -> TextVisibility {
         let (left, first) = (self.left.unwrap_or_default(), self.first.unwrap_or_default());
         let reach = |line: &str| line.chars().count() as f64 * self.points() * ADVANCE;
         // Glyph widths are unknown here: overestimate the reach, so that visible text is never

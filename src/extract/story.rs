@@ -279,13 +279,13 @@ impl OmissionTally {
     }
 
     /// Counts text according to its visibility. Returns false for text to leave out.
-    pub fn sees(&mut self, sight: TextVisibility, text: &str) -> bool {
-        match sight {
+    pub fn sees(&mut self, visibility: TextVisibility, text: &str) -> bool {
+        match visibility {
             TextVisibility::Seen => return true,
             TextVisibility::Doubt(how) => *self.doubts.entry(how).or_default() += length(text),
             TextVisibility::Hidden(how) => self.hide(how, text),
         }
-        matches!(sight, TextVisibility::Doubt(_))
+        matches!(visibility, TextVisibility::Doubt(_))
     }
 
     /// Counts deleted text.

@@ -276,7 +276,7 @@ impl<'a> XmlReader<'a> {
     }
 
     /// Returns the position of the reader in the text, in bytes.
-    pub fn place(&self) -> usize {
+    pub fn offset(&self) -> usize {
         self.reader.buffer_position() as usize
     }
 

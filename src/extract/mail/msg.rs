@@ -48,9 +48,9 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     }
     let mut file = open(bytes)?;
     let all = folders(&file, ATTACHMENT);
-    let place = usize::try_from(part).unwrap_or(usize::MAX).checked_sub(1);
+    let index = usize::try_from(part).unwrap_or(usize::MAX).checked_sub(1);
     let many = u32::try_from(all.len()).unwrap_or(u32::MAX);
-    let at = place.and_then(|place| all.get(place)).ok_or(ReadFailure::NoSuchPart(many))?;
+    let at = index.and_then(|index| all.get(index)).ok_or(ReadFailure::NoSuchPart(many))?;
     let own = props(&mut file, Path::new("/"));
     let folder = is_folder(&file, at);
     let name = name(&props(&mut file, at), &own, folder);

@@ -114,7 +114,7 @@ struct CharacterState {
 /// The state of a group, which ends with the group.
 #[derive(Debug, Clone, Default)]
 struct GroupState {
-    place: GroupTarget,
+    target: GroupTarget,
     /// The text that is added when the group ends.
     after: &'static str,
     characters: CharacterState,
@@ -156,7 +156,7 @@ struct RtfReader<'b> {
     colours: Vec<[u8; 3]>,
     next_colour: [u8; 3],
     /// True if a picture or a cell's colour may be behind the text.
-    ground_unknown: bool,
+    background_unknown: bool,
     /// Bytes in one code page that are not decoded yet.
     bytes: Vec<u8>,
     /// The first half of a surrogate pair, which takes two `\u`.
@@ -286,7 +286,7 @@ impl RtfReader<'_> {
             self.skip -= 1;
             return;
         }
-        match self.state.place {
+        match self.state.target {
             // Font names are dropped; a semicolon ends a colour.
             GroupTarget::Fonts => {}
             GroupTarget::Colours if byte == b';' => {
@@ -313,7 +313,7 @@ impl RtfReader<'_> {
     }
 
     fn push(&mut self, text: &str) {
-        match self.state.place {
+        match self.state.target {
             GroupTarget::Body if self.html => {
                 if !self.state.rtf_only {
                     self.out.push_str(text);
@@ -321,7 +321,7 @@ impl RtfReader<'_> {
             }
             GroupTarget::Body if self.state.characters.deleted => self.tally.delete(text),
             GroupTarget::Body => {
-                if self.tally.sees(self.sight(), text) {
+                if self.tally.sees(self.visibility(), text) {
                     if self.state.characters.inserted {
                         self.tally.insert(text);
                     }
@@ -342,7 +342,7 @@ impl RtfReader<'_> {
     }
 
     /// Returns the visibility of the next text.
-    fn sight(&self) -> TextVisibility {
+    fn visibility(&self) -> TextVisibility {
         let state = &self.state;
         let characters = &state.characters;
         let covered = state.in_table && self.cells.get(self.cell) == Some(&true);
@@ -350,15 +350,15 @@ impl RtfReader<'_> {
             self.colours.get(index).map_or(InkColour::Other, |rgb| InkColour::Rgb(*rgb))
         };
         let behind = [characters.behind, state.paragraph].into_iter().find(|index| *index > 0);
-        let ground = match behind {
+        let background = match behind {
             Some(index) => paint(index),
-            None if self.ground_unknown => InkColour::Other,
+            None if self.background_unknown => InkColour::Other,
             None => WHITE,
         };
         // The length of a line is unknown, but none is as long as a page.
         let begins = state.left.min(state.left.saturating_add(state.first));
         let beside = !(-FAR_AWAY..FAR_AWAY).contains(&begins);
-        let look = RunStyle {
+        let text_style = RunStyle {
             vanish: Some(characters.vanish),
             size: characters.size.map(f64::from),
             raised: Some(f64::from(characters.raised) / 2.0),
@@ -370,7 +370,7 @@ impl RtfReader<'_> {
         };
         let hides = [(covered, HidingMethod::Covered), (beside, HidingMethod::OffPage)];
         let hides = hides.into_iter().find_map(|(hides, how)| hides.then_some(how));
-        look.sight(ground).or(hides).or(state.unseen)
+        text_style.visibility(background).or(hides).or(state.unseen)
     }
 
     /// Completes the element that ends with the group.
@@ -422,9 +422,9 @@ impl RtfReader<'_> {
         self.push(after);
     }
 
-    fn enter(&mut self, place: GroupTarget) {
-        if self.state.place != GroupTarget::Never {
-            self.state.place = place;
+    fn enter(&mut self, target: GroupTarget) {
+        if self.state.target != GroupTarget::Never {
+            self.state.target = target;
         }
     }
 
@@ -457,9 +457,9 @@ impl RtfReader<'_> {
             "pard" => self.reset_paragraph(),
             "intbl" => self.state.in_table = on,
             // The properties of nested rows are skipped, so these belong to the outer row.
-            "trowd" if self.state.place == GroupTarget::Body => self.begin_row(),
+            "trowd" if self.state.target == GroupTarget::Body => self.begin_row(),
             "clmrg" | "clvmrg" => self.next_covered = true,
-            "cellx" if self.state.place == GroupTarget::Body && self.cells.len() < MAX_CELLS => {
+            "cellx" if self.state.target == GroupTarget::Body && self.cells.len() < MAX_CELLS => {
                 self.cells.push(std::mem::take(&mut self.next_covered));
             }
             "v" => self.state.characters.vanish = on,
@@ -477,7 +477,7 @@ impl RtfReader<'_> {
             "cb" | "highlight" | "chcbpat" => self.state.characters.behind = index,
             "cbpat" => self.state.paragraph = index,
             "clcbpat" | "background" | "clshdng" | "chshdng" | "shading" => {
-                self.ground_unknown = true;
+                self.background_unknown = true;
                 if name == "background" {
                     self.enter(GroupTarget::Never);
                 }
@@ -486,8 +486,8 @@ impl RtfReader<'_> {
             "ansicpg" => self.page = Some(pages::code_page(u32::try_from(index).unwrap_or(0))),
             "mac" => self.page = Some(pages::code_page(10_000)),
             "f" | "af" if name == "f" => self.select_font(number.unwrap_or(0)),
-            "fcharset" if self.state.place == GroupTarget::Fonts => self.set_font_page(index),
-            "red" | "green" | "blue" if self.state.place == GroupTarget::Colours => {
+            "fcharset" if self.state.target == GroupTarget::Fonts => self.set_font_page(index),
+            "red" | "green" | "blue" if self.state.target == GroupTarget::Colours => {
                 self.set_colour_part(name, index)
             }
             // HTML in RTF.
@@ -563,7 +563,7 @@ impl RtfReader<'_> {
     fn select_font(&mut self, font: i32) {
         self.state.characters.font = font;
         // Within the font table, `\f` declares a font instead of selecting one.
-        if self.state.place != GroupTarget::Fonts {
+        if self.state.target != GroupTarget::Fonts {
             self.state.characters.page = self.fonts.get(&self.state.characters.font).copied();
         }
     }

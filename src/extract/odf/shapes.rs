@@ -18,7 +18,7 @@ pub fn is_shape(name: &str) -> bool {
 
 /// Returns the visibility of the text in a shape, judged by its position and size. Positions are
 /// `fixed` on a slide or sheet; in a text, the shape may be anchored elsewhere on the page.
-pub fn place(
+pub fn shape_visibility(
     shape: &XmlElement<'_>,
     style: &OdfStyle,
     page: &PageSize,

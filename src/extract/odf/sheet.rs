@@ -15,8 +15,8 @@ const REPEATS: u32 = 100_000;
 /// Reads the sheets of a file.
 pub fn read(content: &str, styles: &OdfStyles, out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let (listed, tables) = tables(content, styles)?;
-    give(&listed, out, |place, grid| {
-        let text = tables.get(place).copied().ok_or(ReadFailure::Broken)?;
+    give(&listed, out, |index, grid| {
+        let text = tables.get(index).copied().ok_or(ReadFailure::Broken)?;
         let mut sheet = OdsSheet { styles, columns: Vec::new(), column: 0, row: 0, left: REPEATS };
         sheet.read(text, grid)
     })
@@ -37,7 +37,7 @@ fn tables<'a>(
                 let style = styles.style("table", &element.attr("style-name").unwrap_or_default());
                 let name = element.attr("name").unwrap_or_default();
                 listed.push(ListedSheet { name, hidden: style.hidden });
-                texts.push(content.get(xml.place()..).unwrap_or_default());
+                texts.push(content.get(xml.offset()..).unwrap_or_default());
                 xml.skip()?;
             }
             _ => {}
@@ -90,7 +90,7 @@ impl OdsSheet<'_> {
                         self.cell(&element, (&mut xml, text), &mut row, grid)?;
                     }
                     "shapes" => {
-                        let from = xml.place();
+                        let from = xml.offset();
                         shapes((&mut xml, text), from, grid, self.styles)?;
                     }
                     // These are nested tables, or elements outside of the table.
@@ -127,11 +127,11 @@ impl OdsSheet<'_> {
         let (column, row_number) = (self.column, self.row.saturating_add(1));
         let times = repeated(element, "number-columns-repeated");
         self.column = column.saturating_add(times);
-        let place = || format!("{}{row_number}", crate::sheet::column(column));
+        let cell_name = || format!("{}{row_number}", crate::sheet::column(column));
         let known = self.columns.get(self.columns.partition_point(|(last, ..)| *last <= column));
         let style = element.attr("style-name").or_else(|| known.and_then(|known| known.2.clone()));
         let style = self.styles.style("table-cell", &style.unwrap_or_default());
-        let mut shown = content(xml, grid, &place, (self.styles, &style.look))?;
+        let mut shown = content(xml, grid, &cell_name, (self.styles, &style.text_style))?;
         // Words with styles of their own are hidden one by one, other words with their cell.
         let rich = shown.runs.iter().any(|(own, ..)| *own);
         if rich {
@@ -159,7 +159,10 @@ impl OdsSheet<'_> {
         } else if rich {
             style.hidden.then_some(HidingMethod::Marked)
         } else {
-            style.look.hidden(WHITE).or((style.hidden || empty).then_some(HidingMethod::Marked))
+            style
+                .text_style
+                .hidden(WHITE)
+                .or((style.hidden || empty).then_some(HidingMethod::Marked))
         };
         // A run of a million equal cells costs the file nothing, but a row for each would.
         let times = self.repeats(times, 1);
@@ -219,11 +222,11 @@ struct ShownCell {
     paragraphs: bool,
 }
 
-/// Reads the paragraphs of a cell with this look, and its comment.
+/// Reads the paragraphs of a cell with this style, and its comment.
 fn content(
     (xml, text): (&mut XmlReader<'_>, &str),
     grid: &mut SheetGrid,
-    place: &dyn Fn() -> String,
+    cell_name: &dyn Fn() -> String,
     (styles, cell): (&OdfStyles, &RunStyle),
 ) -> Result<ShownCell, ReadFailure> {
     let mut shown = ShownCell::default();
@@ -237,7 +240,7 @@ fn content(
     // The element that began last is the cell, so its end takes the depth to 0.
     let mut depth = 1;
     while depth > 0 {
-        let from = xml.place();
+        let from = xml.offset();
         match xml.step()?.ok_or(ReadFailure::Broken)? {
             XmlEvent::Start(element) => {
                 depth += 1;
@@ -269,7 +272,7 @@ fn content(
                     "span" => {
                         let own =
                             styles.style("text", &element.attr("style-name").unwrap_or_default());
-                        spans.push(own.look.over(spans.last().unwrap_or(cell)));
+                        spans.push(own.text_style.over(spans.last().unwrap_or(cell)));
                     }
                     _ => {}
                 }
@@ -291,7 +294,7 @@ fn content(
                 if ending.name() == "annotation"
                     && let Some((author, text)) = comment.take()
                 {
-                    grid.comments.push((place(), author, text));
+                    grid.comments.push((cell_name(), author, text));
                 }
             }
             XmlEvent::Text(part) => match &mut comment {
@@ -312,7 +315,7 @@ fn shapes(
     styles: &OdfStyles,
 ) -> Result<(), ReadFailure> {
     xml.skip()?;
-    let part = text.get(from..xml.place()).unwrap_or_default();
+    let part = text.get(from..xml.offset()).unwrap_or_default();
     let text = text::shapes(part, styles, &mut grid.tally)?;
     if !text.trim().is_empty() {
         grid.shapes.push_str(&format!("{}\n", text.trim()));

@@ -16,13 +16,13 @@ struct OdpPage {
 }
 
 /// Returns the background of the text on each slide. A shape may have its own.
-pub fn grounds(
+pub fn backgrounds(
     content: &str,
     shared: &str,
     styles: &OdfStyles,
 ) -> Result<Vec<InkColour>, ReadFailure> {
     let masters = pages(shared, "master-page", styles)?;
-    let ground = |slide: OdpPage| {
+    let background = |slide: OdpPage| {
         let master = masters.iter().find(|master| master.name == slide.master);
         match slide.fill.or(master.and_then(|master| master.fill)) {
             // It is not known whether the shape is behind the text, so its colour decides nothing.
@@ -31,7 +31,7 @@ pub fn grounds(
             _ => WHITE,
         }
     };
-    Ok(pages(content, "page", styles)?.into_iter().map(ground).collect())
+    Ok(pages(content, "page", styles)?.into_iter().map(background).collect())
 }
 
 /// Reads the pages with this element name, without their notes.

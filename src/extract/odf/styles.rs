@@ -12,8 +12,8 @@ const CHAIN: usize = 16;
 /// A style.
 #[derive(Debug, Clone, Default)]
 pub struct OdfStyle {
-    /// The look of its text.
-    pub look: RunStyle,
+    /// The style of its text.
+    pub text_style: RunStyle,
     /// True for a hidden sheet or slide.
     pub hidden: bool,
     /// True if slides with this style do not show their footers.
@@ -97,7 +97,7 @@ impl OdfStyles {
                     let side = |name: &str| points(&attr(name));
                     let size = side("page-width").zip(side("page-height"));
                     self.sizes.extend(size.map(|size| (name.clone(), size)));
-                    self.page = self.page.or(ground(&element));
+                    self.page = self.page.or(background(&element));
                 }
                 "list-style" | "outline-style" => {
                     list =
@@ -118,7 +118,7 @@ impl OdfStyles {
                         start: number("start-value") as u32,
                     };
                     self.lists.entry(list.clone()).or_default().push(level);
-                    // The look of bullets and numbers does not apply to the text after them.
+                    // The style of bullets and numbers does not apply to the text after them.
                     xml.skip()?;
                 }
                 kind => {
@@ -158,7 +158,7 @@ impl OdfStyles {
         for _ in 0..CHAIN {
             let own = next.and_then(|name| self.styles.get(&(family.to_owned(), name)));
             let Some(own) = own else { break };
-            style.look = style.look.over(&own.look);
+            style.text_style = style.text_style.over(&own.text_style);
             style.hidden |= own.hidden;
             style.no_footer |= own.no_footer;
             style.edges.0 = style.edges.0.or_else(|| own.edges.0.clone());
@@ -197,61 +197,62 @@ impl OdfStyle {
         match kind {
             "text-properties" => {
                 if let Some(display) = element.attr("display") {
-                    self.look.vanish = Some(display == "none");
+                    self.text_style.vanish = Some(display == "none");
                 }
                 if let Some(hex) = element.attr("color") {
-                    self.look.colour = Some(colour(&hex).map_or(InkColour::Other, InkColour::Rgb));
+                    self.text_style.colour =
+                        Some(colour(&hex).map_or(InkColour::Other, InkColour::Rgb));
                 }
                 if element.flag("use-window-font-color") {
-                    self.look.colour = Some(InkColour::Other);
+                    self.text_style.colour = Some(InkColour::Other);
                 }
                 // LibreOffice writes the automatic colour as transparent, too.
                 if is_clear(element) && !element.flag("use-window-font-color") {
-                    self.look.empty = Some(true);
+                    self.text_style.empty = Some(true);
                 }
                 for line in ["text-line-through-style", "text-line-through-type"] {
                     if let Some(kind) = element.attr(line) {
-                        self.look.struck = Some(kind != "none");
+                        self.text_style.struck = Some(kind != "none");
                     }
                 }
                 if let Some(position) = element.attr("text-position") {
                     let mut parts = position.split_whitespace();
                     let scale = parts.nth(1).map(|part| part.trim_end_matches('%').parse::<f64>());
-                    self.look.scale = scale.and_then(Result::ok).map(|scale| scale / 100.0);
+                    self.text_style.scale = scale.and_then(Result::ok).map(|scale| scale / 100.0);
                     let first = position.split_whitespace().next().unwrap_or_default();
                     let raised: Option<f64> = first.trim_end_matches('%').parse().ok();
-                    self.look.lift = raised.map(|raised| raised / 100.0);
-                    self.look.shift = Some(match first {
+                    self.text_style.lift = raised.map(|raised| raised / 100.0);
+                    self.text_style.shift = Some(match first {
                         "super" => BaselineShift::Up,
                         "sub" => BaselineShift::Down,
                         _ => BaselineShift::of(raised.unwrap_or_default()),
                     });
                 }
                 let size = element.attr("font-size").and_then(|size| points(&size));
-                self.look.size = size.map(|size| size * 2.0).or(self.look.size);
+                self.text_style.size = size.map(|size| size * 2.0).or(self.text_style.size);
                 let spacing = element.attr("letter-spacing");
                 let spacing = spacing.and_then(|spacing| points(&spacing));
-                self.look.spacing = spacing.or(self.look.spacing);
+                self.text_style.spacing = spacing.or(self.text_style.spacing);
                 let width = element.attr("text-scale");
                 let width = width.and_then(|width| width.trim_end_matches('%').parse().ok());
-                self.look.width = width.or(self.look.width);
-                self.look.ground = ground(element).or(self.look.ground);
+                self.text_style.width = width.or(self.text_style.width);
+                self.text_style.background = background(element).or(self.text_style.background);
             }
             "paragraph-properties" => {
                 let length = |name: &str| element.attr(name).and_then(|length| points(&length));
-                self.look.line = length("line-height").or(self.look.line);
-                self.look.left = length("margin-left").or(self.look.left);
-                self.look.first = length("text-indent").or(self.look.first);
-                self.look.ground = ground(element).or(self.look.ground);
+                self.text_style.line = length("line-height").or(self.text_style.line);
+                self.text_style.left = length("margin-left").or(self.text_style.left);
+                self.text_style.first = length("text-indent").or(self.text_style.first);
+                self.text_style.background = background(element).or(self.text_style.background);
             }
             "table-cell-properties" | "table-row-properties" | "graphic-properties" => {
-                self.look.ground = ground(element).or(self.look.ground);
+                self.text_style.background = background(element).or(self.text_style.background);
                 self.hidden |=
                     is("cell-protect", "hidden-and-protected") && is("print-content", "false");
             }
             "table-properties" => {
                 self.hidden |= is("display", "false");
-                self.look.ground = ground(element).or(self.look.ground);
+                self.text_style.background = background(element).or(self.text_style.background);
             }
             "drawing-page-properties" => {
                 self.hidden |= is("visibility", "hidden");
@@ -275,7 +276,7 @@ fn is_clear(element: &XmlElement<'_>) -> bool {
 }
 
 /// Reads a background.
-fn ground(element: &XmlElement<'_>) -> Option<InkColour> {
+fn background(element: &XmlElement<'_>) -> Option<InkColour> {
     match element.attr("background-color").or_else(|| element.attr("fill"))?.as_str() {
         "transparent" | "none" => None,
         hex => Some(colour(hex).map_or(InkColour::Other, InkColour::Rgb)),

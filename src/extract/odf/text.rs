@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use daysheet_core::text::numeral::numeral;
 
-use super::shapes::{condition, is_shape, place};
-use super::slides::grounds;
+use super::shapes::{condition, is_shape, shape_visibility};
+use super::slides::backgrounds;
 use super::styles::OdfStyles;
 use crate::paragraph::ParagraphWords;
 use crate::run_style::{InkColour, PageSize, RunStyle, TextVisibility, WHITE};
@@ -58,7 +58,7 @@ pub fn slides(
     out: &mut OutputSink<'_>,
 ) -> Result<(), StopReason> {
     let mut reader = OdtReader::new(styles, InkColour::Other);
-    reader.pages = grounds(content, shared, styles)?;
+    reader.pages = backgrounds(content, shared, styles)?;
     // `content.xml` has all slides, so the requested ones are cut from the whole.
     reader.read(content)?;
     let slides = std::mem::take(&mut reader.slides);
@@ -81,14 +81,14 @@ pub fn slides(
 /// An open paragraph.
 struct OpenParagraph {
     words: ParagraphWords,
-    /// The looks of the paragraph and its open spans.
-    looks: Vec<RunStyle>,
+    /// The styles of the paragraph and its open spans.
+    text_styles: Vec<RunStyle>,
     /// The level of a heading.
     heading: Option<usize>,
     /// The bullet or number in a list.
     label: String,
     /// The visibility that a field in the paragraph sets.
-    sight: TextVisibility,
+    visibility: TextVisibility,
 }
 
 /// An open list.
@@ -100,7 +100,7 @@ struct OpenList {
 
 struct OdtReader<'a> {
     styles: &'a OdfStyles,
-    ground: InkColour,
+    background: InkColour,
     story: StoryWriter,
     tally: OmissionTally,
     /// The names of the open elements.
@@ -109,7 +109,7 @@ struct OdtReader<'a> {
     lists: Vec<OpenList>,
     counts: HashMap<String, Vec<u32>>,
     /// The backgrounds of the open cells, rows and tables.
-    grounds: Vec<Option<InkColour>>,
+    backgrounds: Vec<Option<InkColour>>,
     /// The text outside of the open note, comment or slide.
     outer: Vec<StoryWriter>,
     notes: Vec<String>,
@@ -137,17 +137,17 @@ struct OdtReader<'a> {
 }
 
 impl<'a> OdtReader<'a> {
-    fn new(styles: &'a OdfStyles, ground: InkColour) -> Self {
+    fn new(styles: &'a OdfStyles, background: InkColour) -> Self {
         Self {
             styles,
-            ground,
+            background,
             story: StoryWriter::default(),
             tally: OmissionTally::default(),
             open: Vec::new(),
             paragraphs: Vec::new(),
             lists: Vec::new(),
             counts: HashMap::new(),
-            grounds: Vec::new(),
+            backgrounds: Vec::new(),
             outer: Vec::new(),
             notes: Vec::new(),
             found: Vec::new(),
@@ -247,13 +247,13 @@ impl<'a> OdtReader<'a> {
             "tab" => self.add_text("\t"),
             "line-break" => self.add_text("\n"),
             "hidden-text" => {
-                let sight = self.sight().within(condition(element));
-                self.show(&attr("string-value"), sight);
+                let visibility = self.visibility().within(condition(element));
+                self.show(&attr("string-value"), visibility);
                 return true;
             }
             "hidden-paragraph" => {
                 let open = self.paragraphs.last_mut().into_iter();
-                open.for_each(|open| open.sight = open.sight.max(condition(element)));
+                open.for_each(|open| open.visibility = open.visibility.max(condition(element)));
             }
             "bookmark-start" if element.flag("hidden") => self.begin_hidden_bookmark(element),
             "bookmark-end" => self.end_bookmark(&attr("name")),
@@ -280,22 +280,22 @@ impl<'a> OdtReader<'a> {
             "page" => self.begin_slide(element),
             "notes" => {
                 self.footer();
-                self.ground = InkColour::Other;
+                self.background = InkColour::Other;
                 self.outer.push(std::mem::take(&mut self.story));
             }
             // The frame repeats the number in the slide's mark.
             "frame" if attr("class") == "page-number" => return true,
             "g" => self.shape(element),
             _ if is_shape(name) => {
-                self.grounds.push(self.styles.shape(name, &attr("style-name")));
+                self.backgrounds.push(self.styles.shape(name, &attr("style-name")));
                 self.filled.push(false);
                 self.shape(element);
             }
             "text-box" => self.begin_text_box(),
             "table" => {
                 self.story.table();
-                let look = self.styles.style("table", &attr("style-name")).look;
-                self.grounds.push(look.ground);
+                let text_style = self.styles.style("table", &attr("style-name")).text_style;
+                self.backgrounds.push(text_style.background);
             }
             "table-row" => self.begin_row(element),
             "table-cell" | "covered-table-cell" => self.begin_cell(name, element),
@@ -308,10 +308,10 @@ impl<'a> OdtReader<'a> {
 
     /// Begins a span of text with a style of its own.
     fn begin_span(&mut self, style: &str) {
-        let look = self.styles.style("text", style).look;
+        let text_style = self.styles.style("text", style).text_style;
         if let Some(open) = self.paragraphs.last_mut() {
-            let outer = open.looks.last().cloned().unwrap_or_default();
-            open.looks.push(look.over(&outer));
+            let outer = open.text_styles.last().cloned().unwrap_or_default();
+            open.text_styles.push(text_style.over(&outer));
         }
     }
 
@@ -319,12 +319,12 @@ impl<'a> OdtReader<'a> {
     fn begin_hidden_bookmark(&mut self, element: &XmlElement<'_>) {
         let attr = |name: &str| element.attr(name).unwrap_or_default();
         // A hidden bookmark without a condition always hides its text.
-        let sight = match element.attr("condition") {
+        let visibility = match element.attr("condition") {
             Some(text) if !text.is_empty() => condition(element),
             _ => TextVisibility::Hidden(HidingMethod::Marked),
         };
         self.bookmarks.insert(attr("name"));
-        self.marked = self.marked.max(sight);
+        self.marked = self.marked.max(visibility);
     }
 
     /// Ends a bookmark.
@@ -362,7 +362,7 @@ impl<'a> OdtReader<'a> {
         self.footer = footer.filter(|_| !style.no_footer).cloned().unwrap_or_default();
         let shown = !style.hidden;
         self.sheet = self.styles.sheet(Some(&attr("master-page-name")));
-        self.ground = self.pages.get(self.slides.len()).copied().unwrap_or(InkColour::Other);
+        self.background = self.pages.get(self.slides.len()).copied().unwrap_or(InkColour::Other);
         self.slides.push((shown, StoryWriter::default()));
         self.story = StoryWriter::default();
     }
@@ -374,14 +374,14 @@ impl<'a> OdtReader<'a> {
             self.hide(HidingMethod::Covered);
         }
         // The background of a text box in a text is unknown.
-        self.grounds.push(self.slides.is_empty().then_some(InkColour::Other));
+        self.backgrounds.push(self.slides.is_empty().then_some(InkColour::Other));
     }
 
     /// Begins a row of a table.
     fn begin_row(&mut self, element: &XmlElement<'_>) {
         let attr = |name: &str| element.attr(name).unwrap_or_default();
-        let look = self.styles.style("table-row", &attr("style-name")).look;
-        self.grounds.push(look.ground);
+        let text_style = self.styles.style("table-row", &attr("style-name")).text_style;
+        self.backgrounds.push(text_style.background);
         if matches!(attr("visibility").as_str(), "collapse" | "filter") {
             self.hide(HidingMethod::Row);
         }
@@ -394,8 +394,8 @@ impl<'a> OdtReader<'a> {
         if name == "covered-table-cell" {
             self.hide(HidingMethod::Covered);
         }
-        let look = self.styles.style("table-cell", &attr("style-name")).look;
-        self.grounds.push(look.ground);
+        let text_style = self.styles.style("table-cell", &attr("style-name")).text_style;
+        self.backgrounds.push(text_style.background);
     }
 
     /// Returns true if the element that began last is within text.
@@ -408,7 +408,10 @@ impl<'a> OdtReader<'a> {
         match name {
             "p" | "h" => self.paragraph_end(),
             "span" => {
-                self.paragraphs.last_mut().into_iter().for_each(|open| drop(open.looks.pop()));
+                self.paragraphs
+                    .last_mut()
+                    .into_iter()
+                    .for_each(|open| drop(open.text_styles.pop()));
             }
             "a" => self.paragraphs.last_mut().into_iter().for_each(|open| open.words.unlink()),
             "list" => drop(self.lists.pop()),
@@ -443,23 +446,23 @@ impl<'a> OdtReader<'a> {
                     .into_iter()
                     .for_each(|(_, slide)| *slide = std::mem::take(&mut story));
             }
-            "text-box" => drop(self.grounds.pop()),
+            "text-box" => drop(self.backgrounds.pop()),
             _ if is_shape(name) => {
-                self.grounds.pop();
+                self.backgrounds.pop();
                 self.filled.pop();
                 self.story.line("");
             }
             "table" => {
                 self.story.table_end();
-                self.grounds.pop();
+                self.backgrounds.pop();
             }
             "table-row" => {
                 self.story.row_end();
-                self.grounds.pop();
+                self.backgrounds.pop();
             }
             "table-cell" | "covered-table-cell" => {
                 self.story.cell_end();
-                self.grounds.pop();
+                self.backgrounds.pop();
             }
             _ => {}
         }
@@ -483,9 +486,9 @@ impl<'a> OdtReader<'a> {
     }
 
     /// Sets the visibility of the element that began last.
-    fn judge(&mut self, sight: TextVisibility) {
-        if sight != TextVisibility::Seen {
-            self.hidden.push((self.open.len(), sight));
+    fn judge(&mut self, visibility: TextVisibility) {
+        if visibility != TextVisibility::Seen {
+            self.hidden.push((self.open.len(), visibility));
         }
     }
 
@@ -512,10 +515,10 @@ impl<'a> OdtReader<'a> {
         }
         self.paragraphs.push(OpenParagraph {
             words: ParagraphWords::default(),
-            looks: vec![style.look],
+            text_styles: vec![style.text_style],
             heading,
             label,
-            sight: TextVisibility::Seen,
+            visibility: TextVisibility::Seen,
         });
     }
 
@@ -551,11 +554,14 @@ impl<'a> OdtReader<'a> {
         let (text, _) = paragraph.words.end();
         let text = text.trim_end();
         // Within a table, box or slide, the beginning of lines on the page is unknown.
-        let within = !self.grounds.is_empty() || !self.slides.is_empty();
+        let within = !self.backgrounds.is_empty() || !self.slides.is_empty();
         let PageSize { wide, margin, .. } = self.sheet;
         let margins = if within { (0.0, wide) } else { (margin, margin) };
-        let place = paragraph.looks.first().map(|look| look.place(text, wide, margins));
-        if !self.tally.sees(place.unwrap_or_default().within(paragraph.sight), text) {
+        let on_page = paragraph
+            .text_styles
+            .first()
+            .map(|text_style| text_style.visibility_on_page(text, wide, margins));
+        if !self.tally.sees(on_page.unwrap_or_default().within(paragraph.visibility), text) {
             return;
         }
         if text.trim().is_empty() {
@@ -596,7 +602,7 @@ impl<'a> OdtReader<'a> {
         if !self.open.iter().any(|open| open == "notes") {
             let style = self.styles.style("graphic", &attr("style-name"));
             let fixed = self.on_sheet || !self.slides.is_empty();
-            self.judge(place(element, &style, &self.sheet, fixed));
+            self.judge(shape_visibility(element, &style, &self.sheet, fixed));
         }
     }
 
@@ -627,25 +633,32 @@ impl<'a> OdtReader<'a> {
     }
 
     /// Returns the visibility of the next text.
-    fn sight(&self) -> TextVisibility {
-        let around = self.hidden.iter().map(|(_, sight)| *sight).max().unwrap_or_default();
-        let look = self.paragraphs.last().and_then(|open| open.looks.last());
-        let ground = self.grounds.iter().rev().find_map(|ground| *ground).unwrap_or(self.ground);
-        let own = look.map_or(TextVisibility::Seen, |look| look.sight(ground));
+    fn visibility(&self) -> TextVisibility {
+        let around =
+            self.hidden.iter().map(|(_, visibility)| *visibility).max().unwrap_or_default();
+        let text_style = self.paragraphs.last().and_then(|open| open.text_styles.last());
+        let background = self
+            .backgrounds
+            .iter()
+            .rev()
+            .find_map(|background| *background)
+            .unwrap_or(self.background);
+        let own =
+            text_style.map_or(TextVisibility::Seen, |text_style| text_style.visibility(background));
         own.within(around.max(self.marked))
     }
 
     /// Adds text with the visibility of its surroundings.
     fn add_text(&mut self, text: &str) {
-        self.show(text, self.sight());
+        self.show(text, self.visibility());
     }
 
     /// Adds text with this visibility.
-    fn show(&mut self, text: &str, sight: TextVisibility) {
+    fn show(&mut self, text: &str, visibility: TextVisibility) {
         let Some(open) = self.paragraphs.last_mut() else { return };
-        if self.tally.sees(sight, text) {
-            let look = open.looks.last().cloned().unwrap_or_default();
-            open.words.run(text, &look);
+        if self.tally.sees(visibility, text) {
+            let text_style = open.text_styles.last().cloned().unwrap_or_default();
+            open.words.run(text, &text_style);
             if self.inserting > 0 {
                 self.tally.insert(text);
             }

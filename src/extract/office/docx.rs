@@ -38,7 +38,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let mut reader = DocxReader::new(&styles, numbers);
     reader.parts = RelatedParts::of(&mut package, &main, &mut reader.tally, out)?;
     reader.sheet = PageSize::of(&text);
-    reader.background = settings.contains("displayBackgroundShape");
+    reader.shows_background = settings.contains("displayBackgroundShape");
     reader.read(&text)?;
     let body = std::mem::take(&mut reader.story);
     for (text, kind) in notes.iter().zip(["footnotes", "endnotes"]) {
@@ -79,7 +79,7 @@ const INSTRUCTION: usize = 4 << 10;
 /// An open paragraph.
 struct OpenParagraph {
     words: ParagraphWords,
-    look: RunStyle,
+    text_style: RunStyle,
     /// True if its frame is off the page.
     off: bool,
 }
@@ -137,14 +137,14 @@ struct DocxReader<'a> {
     tally: OmissionTally,
     page: InkColour,
     /// True if the document's background is displayed.
-    background: bool,
+    shows_background: bool,
     /// The size of the paper.
     sheet: PageSize,
     paragraphs: Vec<OpenParagraph>,
-    grounds: Vec<TableBackground>,
+    tables: Vec<TableBackground>,
     /// The visibility of the open run.
-    sight: TextVisibility,
-    /// The look of its text.
+    visibility: TextVisibility,
+    /// The style of its text.
     run: RunStyle,
     /// The positions at which the open parts of a formula begin, in the words of their paragraph.
     formula: Vec<usize>,
@@ -178,11 +178,11 @@ impl<'a> DocxReader<'a> {
             story: StoryWriter::default(),
             tally: OmissionTally::default(),
             page: WHITE,
-            background: false,
+            shows_background: false,
             sheet: PageSize::of(""),
             paragraphs: Vec::new(),
-            grounds: Vec::new(),
-            sight: TextVisibility::Seen,
+            tables: Vec::new(),
+            visibility: TextVisibility::Seen,
             run: RunStyle::default(),
             formula: Vec::new(),
             brackets: Vec::new(),
@@ -253,12 +253,12 @@ impl<'a> DocxReader<'a> {
             "del" | "moveFrom" => self.deleted += 1,
             "ins" | "moveTo" => self.inserted += 1,
             "txbxContent" => self.boxes += 1,
-            "background" if self.background => {
+            "background" if self.shows_background => {
                 let stated = element.attr("color").and_then(|stated| colour(&stated));
                 self.page = stated.map_or(InkColour::Other, InkColour::Rgb);
             }
             // A pattern or picture.
-            "v:background" if self.background => self.page = InkColour::Other,
+            "v:background" if self.shows_background => self.page = InkColour::Other,
             "p" => self.begin_paragraph(),
             "pPr" => self.paragraph(xml)?,
             "r" | "m:r" => self.begin_run(RunStyle::default()),
@@ -280,17 +280,17 @@ impl<'a> DocxReader<'a> {
             "a:blip" | "v:imagedata" => self.tally.pictures += 1,
             "tbl" => {
                 self.story.table();
-                self.grounds.push(TableBackground::default());
+                self.tables.push(TableBackground::default());
             }
             "tblPr" => self.read_table_properties(xml)?,
             "trPr" => self.read_row_properties(xml)?,
             "tr" => {
-                let open = self.grounds.last_mut().into_iter();
+                let open = self.tables.last_mut().into_iter();
                 open.for_each(|open| (open.column, open.wide) = (0, 0));
             }
             "tc" => {
                 self.story.cell();
-                self.grounds.last_mut().into_iter().for_each(TableBackground::cell);
+                self.tables.last_mut().into_iter().for_each(TableBackground::cell);
             }
             "tcPr" => self.read_cell_properties(xml)?,
             "sectPr" => self.section(xml)?,
@@ -333,26 +333,26 @@ impl<'a> DocxReader<'a> {
 
     /// Begins a paragraph.
     fn begin_paragraph(&mut self) {
-        let look = self.styles.paragraph(None);
+        let text_style = self.styles.paragraph(None);
         // A paragraph has the default style until its `pPr` names one.
         let mut words = ParagraphWords::default();
         self.carried.drain(..).for_each(|target| words.link(&target));
-        self.paragraphs.push(OpenParagraph { words, look, off: false });
+        self.paragraphs.push(OpenParagraph { words, text_style, off: false });
     }
 
     /// Reads the properties of a run, and begins it.
     fn read_run_properties(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
-        let mut look = RunStyle::default();
-        let style = properties(xml, &mut look)?;
-        let style = style.map(|style| self.styles.look(&style)).unwrap_or_default();
-        self.begin_run(look.over(&style));
+        let mut text_style = RunStyle::default();
+        let style = properties(xml, &mut text_style)?;
+        let style = style.map(|style| self.styles.text_style(&style)).unwrap_or_default();
+        self.begin_run(text_style.over(&style));
         Ok(())
     }
 
     /// Begins a part of a formula.
     fn begin_formula_part(&mut self) {
-        let place = self.paragraphs.last().map(|open| open.words.place());
-        self.formula.push(place.unwrap_or_default());
+        let position = self.paragraphs.last().map(|open| open.words.position());
+        self.formula.push(position.unwrap_or_default());
     }
 
     /// Reads the brackets around a part of a formula, and writes the opening one.
@@ -406,16 +406,16 @@ impl<'a> DocxReader<'a> {
 
     /// Reads the background of a table.
     fn read_table_properties(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
-        let mut ground = None;
+        let mut background = None;
         xml.within(|property| match property.name().as_str() {
             "tblStyle" => {
                 let style = property.attr("val").unwrap_or_default();
-                ground = ground.or(self.styles.look(&style).ground);
+                background = background.or(self.styles.text_style(&style).background);
             }
-            "shd" => ground = shading(property).or(ground),
+            "shd" => background = shading(property).or(background),
             _ => {}
         })?;
-        self.grounds.last_mut().into_iter().for_each(|open| open.table = ground);
+        self.tables.last_mut().into_iter().for_each(|open| open.table = background);
         Ok(())
     }
 
@@ -432,7 +432,7 @@ impl<'a> DocxReader<'a> {
             "gridBefore" => before = columns(property),
             _ => {}
         })?;
-        if let Some(open) = self.grounds.last_mut() {
+        if let Some(open) = self.tables.last_mut() {
             (open.deleted, open.flat, open.hidden) = (deleted, flat, hidden);
             open.wide = before;
         }
@@ -441,16 +441,16 @@ impl<'a> DocxReader<'a> {
 
     /// Reads the background of a cell, and the cells that it is merged with.
     fn read_cell_properties(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
-        let (mut ground, mut wide, mut down, mut across) = (None, 1, None, false);
+        let (mut background, mut wide, mut down, mut across) = (None, 1, None, false);
         xml.within(|property| match property.name().as_str() {
-            "shd" => ground = shading(property).or(ground),
+            "shd" => background = shading(property).or(background),
             "gridSpan" => wide = columns(property),
             "vMerge" => down = Some(property.attr("val").unwrap_or_default()),
             "hMerge" => across = property.attr("val").is_none_or(|kind| kind != "restart"),
             _ => {}
         })?;
-        if let Some(open) = self.grounds.last_mut() {
-            (open.cell, open.wide) = (ground, wide);
+        if let Some(open) = self.tables.last_mut() {
+            (open.cell, open.wide) = (background, wide);
             open.merge(down.as_deref(), across);
         }
         Ok(())
@@ -466,10 +466,10 @@ impl<'a> DocxReader<'a> {
         let from = element.attr("relativeFrom").unwrap_or_default();
         let offset = xml.text()?.trim().parse::<f64>().ok().map(|emu| emu / EMU);
         if let (Some(open), Some(offset)) = (self.drawings.last_mut(), offset) {
-            let place = (offset, from);
+            let distance = (offset, from);
             match name {
-                "wp:positionH" => open.x = Some(place),
-                _ => open.y = Some(place),
+                "wp:positionH" => open.x = Some(distance),
+                _ => open.y = Some(distance),
             }
         }
         Ok(())
@@ -479,7 +479,7 @@ impl<'a> DocxReader<'a> {
     fn add_imported(&mut self, element: &XmlElement<'_>) {
         let text = element.link().and_then(|id| self.parts.texts.remove(&id));
         let text = text.unwrap_or_default();
-        if self.tally.sees(self.sight(&RunStyle::default()), &text) {
+        if self.tally.sees(self.visibility(&RunStyle::default()), &text) {
             text.lines().for_each(|line| self.story.line(line));
         }
     }
@@ -505,18 +505,18 @@ impl<'a> DocxReader<'a> {
             }
             "tc" => {
                 self.story.cell_end();
-                let open = self.grounds.last_mut().into_iter();
+                let open = self.tables.last_mut().into_iter();
                 open.for_each(|open| (open.cell, open.covered) = (None, false));
             }
             "tr" => {
                 self.story.row_end();
-                if let Some(open) = self.grounds.last_mut() {
+                if let Some(open) = self.tables.last_mut() {
                     (open.deleted, open.flat, open.hidden) = (false, false, false);
                 }
             }
             "tbl" => {
                 self.story.table_end();
-                self.grounds.pop();
+                self.tables.pop();
             }
             _ => {}
         }
@@ -524,7 +524,7 @@ impl<'a> DocxReader<'a> {
 
     /// Reads the properties of a paragraph, except for the properties of its mark.
     fn paragraph(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
-        let mut look = RunStyle::default();
+        let mut text_style = RunStyle::default();
         let (mut style, mut off) = (None, false);
         while let Some(event) = xml.step()? {
             match event {
@@ -533,14 +533,14 @@ impl<'a> DocxReader<'a> {
                     "sectPr" => self.section(xml)?,
                     "framePr" => off = self.sheet.is_off(&property),
                     "pStyle" => style = property.attr("val"),
-                    _ => styles::read(&mut look, &property),
+                    _ => styles::read(&mut text_style, &property),
                 },
                 XmlEvent::End(ending) if ending.name() == "pPr" => break,
                 _ => {}
             }
         }
         if let Some(open) = self.paragraphs.last_mut() {
-            open.look = look.over(&self.styles.paragraph(style.as_deref()));
+            open.text_style = text_style.over(&self.styles.paragraph(style.as_deref()));
             open.off = off;
         }
         Ok(())
@@ -552,23 +552,27 @@ impl<'a> DocxReader<'a> {
         let (text, open) = paragraph.words.end();
         self.carried = open;
         let text = text.trim_end();
-        let look = paragraph.look;
+        let text_style = paragraph.text_style;
         // Within a table or box, the beginning of lines on the page is unknown.
-        let within = !self.grounds.is_empty() || self.boxes > 0;
+        let within = !self.tables.is_empty() || self.boxes > 0;
         let PageSize { wide, margin, .. } = self.sheet;
-        let place = look.place(text, wide, if within { (0.0, wide) } else { (margin, margin) });
-        if !self.tally.sees(place.or(paragraph.off.then_some(HidingMethod::OffPage)), text) {
+        let on_page = text_style.visibility_on_page(
+            text,
+            wide,
+            if within { (0.0, wide) } else { (margin, margin) },
+        );
+        if !self.tally.sees(on_page.or(paragraph.off.then_some(HidingMethod::OffPage)), text) {
             return;
         }
         if text.trim().is_empty() {
             return self.story.line("");
         }
-        let level = look.level.unwrap_or_default();
+        let level = text_style.level.unwrap_or_default();
         // List 0 removes the numbering of a style.
-        let list = look.list.as_deref().filter(|list| *list != "0");
+        let list = text_style.list.as_deref().filter(|list| *list != "0");
         let label = list.and_then(|list| self.numbers.next(list, level)).unwrap_or_default();
         let space = if label.is_empty() { "" } else { " " };
-        match look.outline {
+        match text_style.outline {
             Some(outline) if outline < 9 => {
                 self.story
                     .heading(outline + 1, &format!("{label}{space}{}", text.replace('\n', " ")));
@@ -581,28 +585,29 @@ impl<'a> DocxReader<'a> {
         }
     }
 
-    /// Returns the visibility of a run with this look, in its surroundings.
-    fn sight(&self, run: &RunStyle) -> TextVisibility {
+    /// Returns the visibility of a run with this style, in its surroundings.
+    fn visibility(&self, run: &RunStyle) -> TextVisibility {
         let paragraph = self.paragraphs.last();
-        let look = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
-        let grounds = self.grounds.iter().rev().find_map(|open| open.cell.or(open.table));
+        let text_style = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.text_style));
+        let table_background = self.tables.iter().rev().find_map(|open| open.cell.or(open.table));
         // The background of a text box is unknown.
-        let ground = if self.boxes > 0 { InkColour::Other } else { grounds.unwrap_or(self.page) };
-        let flat = self.grounds.iter().any(|open| open.flat).then_some(HidingMethod::Clipped);
-        let covered = self.grounds.iter().any(|open| open.covered).then_some(HidingMethod::Covered);
+        let background =
+            if self.boxes > 0 { InkColour::Other } else { table_background.unwrap_or(self.page) };
+        let flat = self.tables.iter().any(|open| open.flat).then_some(HidingMethod::Clipped);
+        let covered = self.tables.iter().any(|open| open.covered).then_some(HidingMethod::Covered);
         // The instruction precedes the result; Word displays only the result.
         let field = self.fields.iter().any(|field| !field.result);
-        let row = self.grounds.iter().any(|open| open.hidden).then_some(HidingMethod::Row);
+        let row = self.tables.iter().any(|open| open.hidden).then_some(HidingMethod::Row);
         let field = field.then_some(HidingMethod::Marked);
         let drawn = self.drawings.iter().find_map(|open| open.hidden);
-        look.sight(ground).or(flat).or(covered).or(row).or(field).or(drawn)
+        text_style.visibility(background).or(flat).or(covered).or(row).or(field).or(drawn)
     }
 
     /// Begins a run with these properties of its own.
     fn begin_run(&mut self, run: RunStyle) {
-        self.sight = self.sight(&run);
+        self.visibility = self.visibility(&run);
         let paragraph = self.paragraphs.last();
-        self.run = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
+        self.run = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.text_style));
     }
 
     /// Reads a form field and shows the choice: a ticked box, or an item of a list. Filled-in text
@@ -634,7 +639,8 @@ impl<'a> DocxReader<'a> {
     /// Ends a part of a formula, and writes it on one line with a sign.
     fn formula_end(&mut self, name: &str) {
         let Some(from) = self.formula.pop() else { return };
-        let Some(open) = self.paragraphs.last_mut().filter(|open| open.words.place() > from) else {
+        let Some(open) = self.paragraphs.last_mut().filter(|open| open.words.position() > from)
+        else {
             return;
         };
         let beside = |sign: &'static str, shift| {
@@ -660,9 +666,9 @@ impl<'a> DocxReader<'a> {
 
     /// Adds text of the open run, or counts it.
     fn add_text(&mut self, text: &str) {
-        if self.deleted > 0 || self.grounds.iter().any(|open| open.deleted) {
+        if self.deleted > 0 || self.tables.iter().any(|open| open.deleted) {
             self.tally.delete(text);
-        } else if self.tally.sees(self.sight, text)
+        } else if self.tally.sees(self.visibility, text)
             && let Some(paragraph) = self.paragraphs.last_mut()
         {
             paragraph.words.run(text, &self.run);

@@ -115,9 +115,9 @@ impl ListNumbering {
         }
         let mut label = this.text.clone();
         for (depth, (count, level)) in counts.iter().zip(levels).enumerate() {
-            let place = format!("%{}", depth + 1);
-            if label.contains(&place) {
-                label = label.replace(&place, &numeral(count.unwrap_or(1), &level.format));
+            let placeholder = format!("%{}", depth + 1);
+            if label.contains(&placeholder) {
+                label = label.replace(&placeholder, &numeral(count.unwrap_or(1), &level.format));
             }
         }
         Some(label.trim().to_owned())

@@ -5,9 +5,9 @@
 //! colour: text on them counts as visible. The extent of a text in its box is estimated,
 //! generously.
 
-mod place;
 mod read;
 pub mod shape;
+mod visibility;
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub struct SlideScene {
     own: Vec<SlideShape>,
     /// The painted shapes, with their numbers if they are the slide's own.
     painted: Vec<(Option<usize>, SlideShape)>,
-    ground: Option<InkColour>,
+    background: Option<InkColour>,
     moved: HashSet<String>,
     cells: Vec<ShapeFill>,
 }
@@ -62,11 +62,11 @@ impl SlideScene {
         let mut theme =
             theme.map_or(Ok(ThemeColours::default()), |text| ThemeColours::read(&text))?;
         let mut below: Vec<SlideShape> = Vec::new();
-        let mut scene = Self { ground: known.then_some(WHITE), ..Self::default() };
+        let mut scene = Self { background: known.then_some(WHITE), ..Self::default() };
         for text in master.iter().chain(&layout) {
             theme.rename(text)?;
             let part = read_scene_part(text, &theme, &below)?;
-            scene.ground = part.ground.or(scene.ground);
+            scene.background = part.background.or(scene.background);
             if !part.based {
                 scene.painted.clear();
             }
@@ -78,7 +78,7 @@ impl SlideScene {
         }
         theme.rename(slide)?;
         let part = read_scene_part(slide, &theme, &below)?;
-        scene.ground = part.ground.or(scene.ground);
+        scene.background = part.background.or(scene.background);
         if !part.based {
             scene.painted.clear();
         }
@@ -92,20 +92,20 @@ impl SlideScene {
     }
 
     /// Returns the colours that may be behind the text of a shape or table cell.
-    pub fn grounds(&self, shape: usize, cell: Option<usize>) -> Vec<InkColour> {
+    pub fn backgrounds(&self, shape: usize, cell: Option<usize>) -> Vec<InkColour> {
         let Some(own) = self.own.get(shape) else { return vec![InkColour::Other] };
-        let mut grounds = Vec::new();
+        let mut backgrounds = Vec::new();
         if let Some(fill) = cell.and_then(|cell| self.cells.get(cell)) {
             match fill {
                 ShapeFill::Coat(ShapePaint { paint, opaque }) => {
-                    grounds.push(if *opaque > 0.99 { *paint } else { InkColour::Other });
-                    return grounds;
+                    backgrounds.push(if *opaque > 0.99 { *paint } else { InkColour::Other });
+                    return backgrounds;
                 }
                 ShapeFill::Unsaid => return vec![InkColour::Other],
                 ShapeFill::Nothing => {}
             }
         }
-        let area = own.area();
+        let area = own.text_area();
         // From the top down, until a shape hides everything below it.
         for (at, other) in self.painted.iter().rev() {
             // The frame around a cell paints nothing itself.
@@ -113,9 +113,9 @@ impl SlideScene {
                 continue;
             }
             let ShapeFill::Coat(ShapePaint { paint, opaque }) = other.fill else { continue };
-            let share = match (*at == Some(shape), other.place, area) {
+            let share = match (*at == Some(shape), other.area, area) {
                 (true, ..) => 1.0,
-                (_, Some(place), Some(area)) => place.share(&area),
+                (_, Some(drawn), Some(area)) => drawn.share(&area),
                 // Without positions, the shape may be behind the text, but may not be its only
                 // background.
                 _ => 0.5,
@@ -124,20 +124,20 @@ impl SlideScene {
                 continue;
             }
             let whole = share > 0.99 && opaque > 0.99 && !other.turned && other.edge < 0.5;
-            if !grounds.contains(&paint) {
-                grounds.push(paint);
+            if !backgrounds.contains(&paint) {
+                backgrounds.push(paint);
             }
             if whole {
-                return grounds;
+                return backgrounds;
             }
         }
-        grounds.push(self.ground.unwrap_or(InkColour::Other));
-        grounds
+        backgrounds.push(self.background.unwrap_or(InkColour::Other));
+        backgrounds
     }
 
     /// Returns true if something opaque is drawn over the whole text of a shape.
     pub fn covered(&self, shape: usize) -> bool {
-        let Some(area) = self.own.get(shape).and_then(SlideShape::area) else { return false };
+        let Some(area) = self.own.get(shape).and_then(SlideShape::text_area) else { return false };
         self.painted.iter().any(|(at, other)| {
             let opaque = match other.fill {
                 ShapeFill::Coat(ShapePaint { opaque, .. }) => opaque > 0.9,
@@ -145,11 +145,11 @@ impl SlideScene {
             };
             // An animated shape may move away.
             let stays = other.holder.is_none() && !self.moved.contains(&other.id);
-            let place = other.place.filter(|_| !other.turned && other.edge < 0.5);
+            let drawn = other.area.filter(|_| !other.turned && other.edge < 0.5);
             at.is_some_and(|at| at > shape)
                 && opaque
                 && stays
-                && place.is_some_and(|place| place.within(other.edge).share(&area) > 0.98)
+                && drawn.is_some_and(|drawn| drawn.within(other.edge).share(&area) > 0.98)
         })
     }
 }

@@ -56,14 +56,14 @@ pub struct SlideReader {
     holder: Option<String>,
     /// The visibility of the open run.
     run: TextVisibility,
-    /// The look of the open run.
-    look: RunStyle,
+    /// The style of the open run.
+    text_style: RunStyle,
     /// The number of shapes and cells so far, and true if a cell is open.
     at: (usize, usize),
     in_cell: bool,
     /// The colours that may be behind the text of the open shape or cell.
-    grounds: Vec<InkColour>,
-    /// The default text colour of the shape, and the default look by level.
+    backgrounds: Vec<InkColour>,
+    /// The default text colour of the shape, and the default style by level.
     usual: Option<InkColour>,
     levels: HashMap<usize, RunStyle>,
     /// The number of open groups; true if properties belong to the last group; and the hidden
@@ -97,10 +97,10 @@ impl Default for SlideReader {
             margin: (None, None),
             holder: None,
             run: TextVisibility::Seen,
-            look: RunStyle::default(),
+            text_style: RunStyle::default(),
             at: (0, 0),
             in_cell: false,
-            grounds: Vec::new(),
+            backgrounds: Vec::new(),
             usual: None,
             levels: HashMap::new(),
             groups: 0,
@@ -151,7 +151,7 @@ impl SlideReader {
                 (self.shape, self.holder, self.within) = (TextVisibility::Seen, None, false);
                 (self.usual, self.levels, self.whole) = (None, HashMap::new(), None);
                 (self.at.0, self.fit) = (self.at.0 + 1, None);
-                self.ground();
+                self.background();
             }
             "fontRef" => {
                 let scene = self.scene.as_ref();
@@ -188,7 +188,7 @@ impl SlideReader {
                 self.covered = element.flag("hMerge") || element.flag("vMerge");
                 self.in_cell = true;
                 self.at.1 += 1;
-                self.ground();
+                self.background();
             }
             "p" => {
                 (self.words, self.level, self.run) =
@@ -201,16 +201,16 @@ impl SlideReader {
                 xml.skip()?;
             }
             "r" | "fld" => {
-                self.look = RunStyle::default();
-                (self.run, self.link) = (self.sight(None), None);
+                self.text_style = RunStyle::default();
+                (self.run, self.link) = (self.visibility(None), None);
             }
             "endParaRPr" | "defRPr" => xml.skip()?,
             "rPr" => self.properties(element, xml)?,
             "t" => {
                 let text = xml.text()?;
-                self.put(&text);
+                self.add_text(&text);
             }
-            "br" => self.put("\n"),
+            "br" => self.add_text("\n"),
             _ => {}
         }
         Ok(())
@@ -229,8 +229,8 @@ impl SlideReader {
             "p" => {
                 let (mut text, _) = std::mem::take(&mut self.words).end();
                 self.tally.paragraph();
-                let place = self.begins(&text);
-                if text.trim().is_empty() || !self.tally.sees(place, &text) {
+                let on_page = self.begins(&text);
+                if text.trim().is_empty() || !self.tally.sees(on_page, &text) {
                     return;
                 }
                 let whole = self.whole.take().and_then(|target| target_after(&text, &target));
@@ -255,14 +255,14 @@ impl SlideReader {
     }
 
     /// Determines the background of the open shape or cell, and whether it is covered.
-    fn ground(&mut self) {
+    fn background(&mut self) {
         let Some(scene) = &self.scene else { return };
         let (Some(shape), cell) = (self.at.0.checked_sub(1), self.at.1.checked_sub(1)) else {
             return;
         };
-        self.grounds = scene.grounds(shape, cell.filter(|_| self.in_cell));
+        self.backgrounds = scene.backgrounds(shape, cell.filter(|_| self.in_cell));
         let covered = scene.covered(shape).then_some(HidingMethod::Covered);
-        self.shape = self.shape.max(scene.place(shape, self.size)).or(covered);
+        self.shape = self.shape.max(scene.visibility(shape, self.size)).or(covered);
     }
 
     /// Returns the visibility of a paragraph, judged by its indents.
@@ -271,27 +271,27 @@ impl SlideReader {
         let usual = self.levels.get(&self.level);
         let left = self.margin.0.or(usual.and_then(|usual| usual.left));
         let first = self.margin.1.or(usual.and_then(|usual| usual.first));
-        let look = RunStyle { left, first, size: Some(2.0 * SIZE), ..RunStyle::default() };
+        let text_style = RunStyle { left, first, size: Some(2.0 * SIZE), ..RunStyle::default() };
         let edge = self.scene.as_ref().zip(self.at.0.checked_sub(1));
         let edge = edge.and_then(|(scene, shape)| scene.edge(shape));
         // The paragraph begins at the edge or, if it is centred, anywhere to the right of it.
-        look.place(text, wide, (edge.unwrap_or_default(), wide))
+        text_style.visibility_on_page(text, wide, (edge.unwrap_or_default(), wide))
     }
 
     /// Returns the visibility of the open run, on its highlight or on the shape's background.
-    fn sight(&self, marker: Option<InkColour>) -> TextVisibility {
+    fn visibility(&self, marker: Option<InkColour>) -> TextVisibility {
         let usual = self.levels.get(&self.level).cloned().unwrap_or_default();
-        let look = self.look.over(&usual);
-        let colour = look.colour.or(self.usual).filter(|_| self.scene.is_some());
-        let size = look.size.or(Some(2.0 * SIZE));
-        let look = RunStyle { colour, size, scale: self.fit, ..look };
-        let grounds = marker.as_ref().map_or(self.grounds.as_slice(), std::slice::from_ref);
-        let sights = grounds.iter().map(|ground| look.sight(*ground));
+        let text_style = self.text_style.over(&usual);
+        let colour = text_style.colour.or(self.usual).filter(|_| self.scene.is_some());
+        let size = text_style.size.or(Some(2.0 * SIZE));
+        let text_style = RunStyle { colour, size, scale: self.fit, ..text_style };
+        let backgrounds = marker.as_ref().map_or(self.backgrounds.as_slice(), std::slice::from_ref);
+        let visibilities = backgrounds.iter().map(|background| text_style.visibility(*background));
         // The text counts as visible if it is on any of the possible backgrounds.
-        sights.min().unwrap_or_else(|| look.sight(InkColour::Other))
+        visibilities.min().unwrap_or_else(|| text_style.visibility(InkColour::Other))
     }
 
-    /// Reads the default look of text at each level of a shape.
+    /// Reads the default style of text at each level of a shape.
     fn levels(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let Some(scene) = &self.scene else { return xml.skip() };
         let mut level = None;
@@ -304,18 +304,18 @@ impl SlideReader {
                         (_, Some(number)) => {
                             level = number.checked_sub(1);
                             let (left, first) = margin(&element);
-                            let look = RunStyle { left, first, ..RunStyle::default() };
-                            self.levels.extend(level.map(|level| (level, look)));
+                            let text_style = RunStyle { left, first, ..RunStyle::default() };
+                            self.levels.extend(level.map(|level| (level, text_style)));
                         }
                         ("defRPr", _) => {
                             let open = level.and_then(|level| self.levels.get_mut(&level));
-                            open.into_iter().for_each(|look| stated(look, &element));
+                            open.into_iter().for_each(|text_style| stated(text_style, &element));
                         }
                         ("ln" | "highlight" | "effectLst" | "extLst" | "buClr", _) => xml.skip()?,
                         ("solidFill", _) => {
                             let colour = scene.theme.coat(xml)?.map(|coat| coat.paint);
                             let open = level.and_then(|level| self.levels.get_mut(&level));
-                            open.into_iter().for_each(|look| look.colour = colour);
+                            open.into_iter().for_each(|text_style| text_style.colour = colour);
                         }
                         _ => {}
                     }
@@ -332,22 +332,23 @@ impl SlideReader {
         run: &XmlElement<'_>,
         xml: &mut XmlReader<'_>,
     ) -> Result<(), ReadFailure> {
-        stated(&mut self.look, run);
+        stated(&mut self.text_style, run);
         let mut marker = None;
         let theme = self.scene.as_ref().map(|scene| scene.theme.clone()).unwrap_or_default();
         loop {
             match xml.step()?.ok_or(ReadFailure::Broken)? {
                 XmlEvent::Start(property) => match property.name().as_str() {
-                    "noFill" => self.look.empty = Some(true),
+                    "noFill" => self.text_style.empty = Some(true),
                     "solidFill" | "gradFill" | "pattFill" => {
                         let coat = theme.coat(xml)?;
                         if coat.is_some_and(|coat| coat.opaque < 0.1) {
-                            self.look.empty = Some(true);
+                            self.text_style.empty = Some(true);
                         }
-                        self.look.colour = Some(coat.map_or(InkColour::Other, |coat| coat.paint));
+                        self.text_style.colour =
+                            Some(coat.map_or(InkColour::Other, |coat| coat.paint));
                     }
                     "blipFill" => {
-                        self.look.colour = Some(InkColour::Other);
+                        self.text_style.colour = Some(InkColour::Other);
                         xml.skip()?;
                     }
                     "hlinkClick" => {
@@ -362,7 +363,7 @@ impl SlideReader {
                 _ => {}
             }
         }
-        self.run = self.sight(marker);
+        self.run = self.visibility(marker);
         Ok(())
     }
 
@@ -378,16 +379,16 @@ impl SlideReader {
     /// Reads the position of the open group. Positions of nested groups are relative, so they are
     /// ignored.
     fn placed(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
-        let (mut place, mut extent) = (None, (0.0, 0.0));
+        let (mut offset, mut extent) = (None, (0.0, 0.0));
         xml.within(|element| {
             let pair = |one, other| Some((element.number(one)?, element.number(other)?));
             match element.name().as_str() {
-                "off" => place = pair("x", "y"),
+                "off" => offset = pair("x", "y"),
                 "ext" => extent = pair("cx", "cy").unwrap_or_default(),
                 _ => {}
             }
         })?;
-        if let Some((x, y)) = place
+        if let Some((x, y)) = offset
             && self.groups == 1
         {
             let before = x + extent.0 < 0.0 || y + extent.1 < 0.0;
@@ -406,7 +407,8 @@ impl SlideReader {
         self.shape.within(group).or(covered)
     }
 
-    fn put(&mut self, text: &str) {
+    /// Adds text of the open run, or counts it.
+    fn add_text(&mut self, text: &str) {
         let printed = ["sldNum", "hdr", "ftr", "dt", "sldImg"];
         let kind = self.holder.as_deref();
         // Slide numbers are stored as text, too, but repeat the number in the slide's mark.
@@ -425,17 +427,17 @@ impl SlideReader {
             self.link.iter().for_each(|target| self.words.link(target));
             self.before.clone_from(&self.link);
         }
-        self.words.run(text, &self.look);
+        self.words.run(text, &self.text_style);
     }
 }
 
 /// Reads the text properties of a run, or of a level of a list.
-fn stated(look: &mut RunStyle, run: &XmlElement<'_>) {
-    look.size = run.number("sz").map(|size| size / 50.0);
-    look.spacing = run.number("spc").map(|spacing| spacing / 100.0);
-    look.struck = run.attr("strike").map(|strike| strike != "noStrike");
-    look.lift = run.attr("baseline").and_then(|baseline| share(&baseline));
-    look.shift = look.lift.map(BaselineShift::of);
+fn stated(text_style: &mut RunStyle, run: &XmlElement<'_>) {
+    text_style.size = run.number("sz").map(|size| size / 50.0);
+    text_style.spacing = run.number("spc").map(|spacing| spacing / 100.0);
+    text_style.struck = run.attr("strike").map(|strike| strike != "noStrike");
+    text_style.lift = run.attr("baseline").and_then(|baseline| share(&baseline));
+    text_style.shift = text_style.lift.map(BaselineShift::of);
 }
 
 /// Reads the indents of lines from the edge of their shape, and of the first line from the others,

@@ -57,8 +57,8 @@ impl DocxStyles {
                     if paragraph && element.flag("default") {
                         styles.usual = Some(id.clone());
                     }
-                    let (look, base) = style(&mut xml)?;
-                    styles.styles.insert(id, (look, base));
+                    let (text_style, base) = style(&mut xml)?;
+                    styles.styles.insert(id, (text_style, base));
                 }
                 _ => {}
             }
@@ -66,78 +66,78 @@ impl DocxStyles {
         Ok(styles)
     }
 
-    /// Returns the look of a style, completed from its base styles.
-    pub fn look(&self, id: &str) -> RunStyle {
-        let mut look = RunStyle::default();
+    /// Returns the properties of a style, completed from its base styles.
+    pub fn text_style(&self, id: &str) -> RunStyle {
+        let mut text_style = RunStyle::default();
         let mut next = Some(id);
         for _ in 0..CHAIN {
             let Some((own, base)) = next.and_then(|id| self.styles.get(id)) else { break };
-            look = look.over(own);
+            text_style = text_style.over(own);
             next = base.as_deref();
         }
-        look
+        text_style
     }
 
-    /// Returns the look of a paragraph with this style, or with the default one.
+    /// Returns the properties of a paragraph with this style, or with the default one.
     pub fn paragraph(&self, id: Option<&str>) -> RunStyle {
         let id = id.or(self.usual.as_deref());
-        id.map(|id| self.look(id)).unwrap_or_default().over(&self.defaults)
+        id.map(|id| self.text_style(id)).unwrap_or_default().over(&self.defaults)
     }
 }
 
-/// Reads a property into `look`.
-pub fn read(look: &mut RunStyle, property: &XmlElement<'_>) {
+/// Reads a property into `text_style`.
+pub fn read(text_style: &mut RunStyle, property: &XmlElement<'_>) {
     let val = || property.attr("val").unwrap_or_default();
     let number = || property.number("val");
     let on = || !matches!(val().as_str(), "0" | "false" | "off");
     match property.name().as_str() {
-        "strike" | "dstrike" => look.struck = Some(on()),
+        "strike" | "dstrike" => text_style.struck = Some(on()),
         "vertAlign" => {
-            look.shift = Some(match val().as_str() {
+            text_style.shift = Some(match val().as_str() {
                 "superscript" => BaselineShift::Up,
                 "subscript" => BaselineShift::Down,
                 _ => BaselineShift::Base,
             });
         }
-        "vanish" => look.vanish = Some(on()),
-        "color" => look.colour = Some(themed(property, &val())),
-        "sz" => look.size = number(),
-        "w" => look.width = number(),
+        "vanish" => text_style.vanish = Some(on()),
+        "color" => text_style.colour = Some(themed(property, &val())),
+        "sz" => text_style.size = number(),
+        "w" => text_style.width = number(),
         // Text usually has no outline; text without a fill is invisible.
-        "w14:textFill" => look.fill = true,
-        "w14:textOutline" => look.fill = false,
-        "w14:noFill" if look.fill => look.empty = Some(true),
-        "w14:alpha" if look.fill => look.empty = number().map(|alpha| alpha > 90_000.0),
-        "w14:srgbClr" if look.fill => look.colour = colour(&val()).map(InkColour::Rgb),
+        "w14:textFill" => text_style.fill = true,
+        "w14:textOutline" => text_style.fill = false,
+        "w14:noFill" if text_style.fill => text_style.empty = Some(true),
+        "w14:alpha" if text_style.fill => text_style.empty = number().map(|alpha| alpha > 90_000.0),
+        "w14:srgbClr" if text_style.fill => text_style.colour = colour(&val()).map(InkColour::Rgb),
         "highlight" => {
             let marker = highlight(&val());
-            look.marked = marker.is_some();
-            look.ground = marker.or(look.ground);
+            text_style.marked = marker.is_some();
+            text_style.background = marker.or(text_style.background);
         }
         // A highlight covers the shading of a run, in whatever order they are written.
-        "shd" if look.marked => {}
-        "shd" => look.ground = shading(property).or(look.ground),
+        "shd" if text_style.marked => {}
+        "shd" => text_style.background = shading(property).or(text_style.background),
         "spacing" if property.attr("line").is_some() => {
             let exact = property.attr("lineRule").is_some_and(|rule| rule == "exact");
             let line = property.number("line").filter(|_| exact);
-            look.line = Some(line.map_or(f64::INFINITY, |line| line.abs() / TWENTIETHS));
+            text_style.line = Some(line.map_or(f64::INFINITY, |line| line.abs() / TWENTIETHS));
         }
         "spacing" if property.attr("val").is_some() => {
-            look.spacing = number().map(|spacing| spacing / TWENTIETHS);
+            text_style.spacing = number().map(|spacing| spacing / TWENTIETHS);
         }
-        "position" => look.raised = number().map(|half| half / 2.0),
+        "position" => text_style.raised = number().map(|half| half / 2.0),
         "ind" => {
             let side = |name: &str, other: &str| {
                 let found = property.number(name).or_else(|| property.number(other));
                 found.map(|side| side / TWENTIETHS)
             };
-            look.left = side("left", "start").or(look.left);
+            text_style.left = side("left", "start").or(text_style.left);
             let hanging = property.number("hanging").map(|hanging| -hanging / TWENTIETHS);
-            look.first = hanging.or(side("firstLine", "firstLine")).or(look.first);
+            text_style.first = hanging.or(side("firstLine", "firstLine")).or(text_style.first);
         }
-        "outlineLvl" => look.outline = number().map(|level| level as usize),
-        "numId" => look.list = Some(val()),
-        "ilvl" => look.level = number().map(|level| level as usize),
+        "outlineLvl" => text_style.outline = number().map(|level| level as usize),
+        "numId" => text_style.list = Some(val()),
+        "ilvl" => text_style.level = number().map(|level| level as usize),
         _ => {}
     }
 }
@@ -145,30 +145,30 @@ pub fn read(look: &mut RunStyle, property: &XmlElement<'_>) {
 /// Reads the properties in the element that began last, and returns the style that they name.
 pub fn properties(
     xml: &mut XmlReader<'_>,
-    look: &mut RunStyle,
+    text_style: &mut RunStyle,
 ) -> Result<Option<String>, ReadFailure> {
     let mut style = None;
     xml.within(|property| match property.name().as_str() {
         "rStyle" => style = property.attr("val"),
-        _ => read(look, property),
+        _ => read(text_style, property),
     })?;
     Ok(style)
 }
 
-/// Reads a style: its look, and its base style.
+/// Reads a style: its properties, and its base style.
 fn style(xml: &mut XmlReader<'_>) -> Result<(RunStyle, Option<String>), ReadFailure> {
-    let (mut look, mut base) = (RunStyle::default(), None);
+    let (mut text_style, mut base) = (RunStyle::default(), None);
     let mut parts = false;
     xml.within(|element| match element.name().as_str() {
         "basedOn" => base = element.attr("val"),
         // The properties of some cells do not apply to the whole table, but white text may be in
         // those cells: their shading makes the background unknown.
         "tblStylePr" => parts = true,
-        "shd" if parts => look.ground = Some(InkColour::Other),
+        "shd" if parts => text_style.background = Some(InkColour::Other),
         _ if parts => {}
-        _ => read(&mut look, element),
+        _ => read(&mut text_style, element),
     })?;
-    Ok((look, base))
+    Ok((text_style, base))
 }
 
 impl PageSize {
@@ -197,8 +197,8 @@ impl PageSize {
     pub fn is_off(&self, frame: &XmlElement<'_>) -> bool {
         let of = |name: &str| frame.number(name).map(|value| value / TWENTIETHS);
         let (x, y) = (of("x").unwrap_or_default(), of("y").unwrap_or_default());
-        let place = |from: f64, anchor: &str| (from, frame.attr(anchor).unwrap_or_default());
-        let ((x, across), (y, down)) = (place(x, "hAnchor"), place(y, "vAnchor"));
+        let distance = |from: f64, anchor: &str| (from, frame.attr(anchor).unwrap_or_default());
+        let ((x, across), (y, down)) = (distance(x, "hAnchor"), distance(y, "vAnchor"));
         self.is_beside((x, &across), of("w"), self.wide)
             || self.is_beside((y, &down), of("h"), self.high)
     }

@@ -47,7 +47,7 @@ pub(super) struct PageGlyph {
 
 impl PageGlyph {
     /// Returns its position in units of two points.
-    pub fn place(&self) -> (i64, i64) {
+    pub fn cell(&self) -> (i64, i64) {
         ((self.from.x / 2.0).round() as i64, (self.from.y / 2.0).round() as i64)
     }
 
@@ -88,7 +88,7 @@ pub(super) struct DrawnPage {
     pub pictures: u64,
     /// The share of the page that its largest picture covers.
     pub picture: f64,
-    ground: PageBackdrop,
+    backdrop: PageBackdrop,
     clips: Vec<ClipRegion>,
     groups: Vec<TransparencyGroup>,
     probes: PaintProbes,
@@ -106,7 +106,7 @@ impl DrawnPage {
             unmapped: 0,
             pictures: 0,
             picture: 0.0,
-            ground: PageBackdrop::new(page.width(), page.height()),
+            backdrop: PageBackdrop::new(page.width(), page.height()),
             clips: Vec::new(),
             groups: Vec::new(),
             probes: PaintProbes::default(),
@@ -119,7 +119,7 @@ impl DrawnPage {
     /// that may still be painted on other pages.
     pub fn finish(&mut self) -> u64 {
         for glyph in self.glyphs.iter_mut().filter(|glyph| glyph.hidden.is_none()) {
-            if self.ground.covered([0.2, 0.5, 0.8].map(|share| glyph.at(share)), glyph.step) {
+            if self.backdrop.covered([0.2, 0.5, 0.8].map(|share| glyph.at(share)), glyph.step) {
                 glyph.hidden = Some(HidingMethod::Covered);
             }
         }
@@ -128,7 +128,7 @@ impl DrawnPage {
 
     /// Adds the characters that are drawn only if all layers are on.
     pub fn add_layers(&mut self, all: Self) {
-        let key = |glyph: &PageGlyph| (glyph.character, glyph.place());
+        let key = |glyph: &PageGlyph| (glyph.character, glyph.cell());
         let known: HashSet<_> = self.glyphs.iter().map(key).collect();
         let added = all.glyphs.into_iter().filter(|glyph| !known.contains(&key(glyph)));
         self.glyphs
@@ -137,7 +137,7 @@ impl DrawnPage {
 
     /// Marks the characters as in doubt that disappear if more layers are switched off.
     pub fn doubt_layers(&mut self, fewer: &Self) {
-        let key = |glyph: &PageGlyph| (glyph.character, glyph.place());
+        let key = |glyph: &PageGlyph| (glyph.character, glyph.cell());
         let kept: HashSet<_> = fewer.glyphs.iter().map(key).collect();
         let gone = self.glyphs.iter_mut().filter(|glyph| !kept.contains(&key(glyph)));
         gone.for_each(|glyph| glyph.doubt = Some(HidingMethod::Layer));
@@ -183,7 +183,7 @@ impl DrawnPage {
             paint.mode = None;
             &path.control_box().to_path(0.1)
         };
-        self.ground.paint(path, even_odd, clip, &paint, &mut self.left);
+        self.backdrop.paint(path, even_odd, clip, &paint, &mut self.left);
     }
 
     /// Returns the reason why a character with this centre is invisible with any paint.
@@ -211,12 +211,12 @@ impl DrawnPage {
             return;
         }
         let middle = glyph.at(0.5);
-        let sight = match (self.outside(middle), known) {
+        let visibility = match (self.outside(middle), known) {
             (Some(how), _) => TextVisibility::Hidden(how),
             (None, TextVisibility::Hidden(how)) => TextVisibility::Hidden(how),
             (None, known) => {
                 let masked = fill.masks.iter().any(|mask| !mask.shows(middle));
-                let found = self.ground.sight(middle, (glyph.size, width), &fill.at(middle));
+                let found = self.backdrop.visibility(middle, (glyph.size, width), &fill.at(middle));
                 match found {
                     // One sample of a gradient does not cover the whole character.
                     TextVisibility::Hidden(how) if fill.gradient.is_some() => {
@@ -229,12 +229,12 @@ impl DrawnPage {
                 }
             }
         };
-        match sight {
+        match visibility {
             TextVisibility::Seen => {}
             TextVisibility::Hidden(how) => glyph.hidden = Some(how),
             TextVisibility::Doubt(how) => glyph.doubt = Some(how),
         }
-        glyph.step = self.ground.step();
+        glyph.step = self.backdrop.step();
         self.glyphs.push(glyph);
     }
 }

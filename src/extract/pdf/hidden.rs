@@ -75,18 +75,18 @@ fn mixed(mode: BlendMode, below: f32, own: f32) -> Option<f32> {
 }
 
 impl CellPaint {
-    /// Returns the colour that results from this paint on a ground.
-    fn over(&self, ground: PlainColour) -> PlainColour {
+    /// Returns the colour that results from this paint on a background.
+    fn over(&self, background: PlainColour) -> PlainColour {
         if self.alpha < 0.01 {
-            return ground;
+            return background;
         }
-        let (colour, ground) = (self.colour?, ground?);
+        let (colour, background) = (self.colour?, background?);
         let blend = |below: u8, own: u8| -> Option<u8> {
             let (b, o) = (f32::from(below) / 255.0, f32::from(own) / 255.0);
             let mixed = mixed(self.mode?, b, o)?;
             Some(((b + (mixed - b) * self.alpha) * 255.0).round() as u8)
         };
-        let [r, g, b] = ground;
+        let [r, g, b] = background;
         let [own_r, own_g, own_b] = colour;
         Some([blend(r, own_r)?, blend(g, own_g)?, blend(b, own_b)?])
     }
@@ -104,7 +104,7 @@ struct BackdropCell {
     covered: u32,
 }
 
-/// The ground of a page: the colours behind its text.
+/// The backdrop of a page: the colours behind its text.
 #[derive(Debug)]
 pub(super) struct PageBackdrop {
     cells: Vec<BackdropCell>,
@@ -115,7 +115,7 @@ pub(super) struct PageBackdrop {
     cell: f64,
     /// The number of paintings so far.
     step: u32,
-    /// True once something could not be painted, which makes the whole ground unknown.
+    /// True once something could not be painted, which makes the whole backdrop unknown.
     blind: bool,
 }
 
@@ -145,7 +145,7 @@ impl PageBackdrop {
     }
 
     /// Paints an area of the page within a clip. Each painted cell is taken from `left`; once it is
-    /// exhausted, the ground becomes unknown.
+    /// exhausted, the backdrop becomes unknown.
     pub fn paint(
         &mut self,
         path: &BezPath,
@@ -262,7 +262,7 @@ impl PageBackdrop {
 
     /// Returns the visibility of a character at the time of drawing, given its centre and the
     /// height and width of its em.
-    pub fn sight(
+    pub fn visibility(
         &self,
         middle: Point,
         (height, width): (f64, f64),
@@ -283,10 +283,10 @@ impl PageBackdrop {
         if paint.colour.is_none() {
             return TextVisibility::Doubt(HidingMethod::Colour);
         }
-        // If the ground is unknown because of the limit, white paper is assumed.
+        // If the background is unknown because of the limit, white paper is assumed.
         let known =
             if self.blind { Some([255; 3]) } else { self.at(middle).and_then(|c| c.colour) };
-        let Some(ground) = known else { return small };
+        let Some(background) = known else { return small };
         // If the mode is unknown, the paint's own colour counts; viewers that do not support an odd
         // mode draw the text with it.
         let plain = CellPaint { mode: Some(BlendMode::Normal), ..*paint };
@@ -294,7 +294,7 @@ impl PageBackdrop {
         let Some(seen) = seen.filter(|_| !paint.odd || paint.mode.is_some()) else {
             return TextVisibility::Doubt(HidingMethod::Colour);
         };
-        let apart = apart(ground, seen);
+        let apart = apart(background, seen);
         if apart <= ALIKE {
             let sure = !self.blind && !paint.odd && paint.mode.is_some();
             return if sure {

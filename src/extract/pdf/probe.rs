@@ -185,11 +185,11 @@ impl<'a> Device<'a> for PaintProbe {
 
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, mode: &DrawMode) {
         for glyph in run.glyphs() {
-            let place = props.transform * glyph.transform();
+            let transform = props.transform * glyph.transform();
             let area = match &**glyph {
-                Glyph::Outline(glyph) => (place * glyph.outline()).bounding_box(),
+                Glyph::Outline(glyph) => (transform * glyph.outline()).bounding_box(),
                 Glyph::Type3(_) => {
-                    (place * Rect::new(0.0, 0.0, 1000.0, 1000.0).to_path(0.1)).bounding_box()
+                    (transform * Rect::new(0.0, 0.0, 1000.0, 1000.0).to_path(0.1)).bounding_box()
                 }
             };
             if !matches!(mode, DrawMode::Invisible) {

@@ -331,9 +331,9 @@ impl SheetGrid {
         if !self.comments.is_empty() {
             pieces.push(TextPiece::Mark(PieceMark::Comments(self.comments.len() as u32)));
         }
-        for (place, author, text) in self.comments.drain(..) {
+        for (cell, author, text) in self.comments.drain(..) {
             pieces.push(TextPiece::Mark(PieceMark::Comment { author }));
-            pieces.push(TextPiece::Text(format!("{place}: {}\n", text.trim())));
+            pieces.push(TextPiece::Text(format!("{cell}: {}\n", text.trim())));
         }
         pieces
     }

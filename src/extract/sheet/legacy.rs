@@ -25,8 +25,8 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
         let listed = listed(book.sheets_metadata());
         let old = book.has_1904_epoch();
         let unseen = records::unseen(bytes).unwrap_or_default();
-        return give(&listed, out, |place, grid| {
-            let name = listed.get(place).map(|one| one.name.as_str()).unwrap_or_default();
+        return give(&listed, out, |index, grid| {
+            let name = listed.get(index).map(|one| one.name.as_str()).unwrap_or_default();
             let range = book.worksheet_range(name).map_err(|_| ReadFailure::Broken)?;
             let merged = book.merge_cells_by_sheet_name(name).unwrap_or_default();
             let area =
@@ -37,7 +37,7 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
                 let cells = (left..).zip(cells);
                 let cells = cells.filter_map(|(column, data)| Some((column, cell(data, old)?)));
                 let mut cells: Vec<(u32, HeadingCell)> = cells.collect();
-                let Some(unseen) = unseen.get(place) else {
+                let Some(unseen) = unseen.get(index) else {
                     grid.row(number, cells);
                     continue;
                 };
@@ -56,7 +56,7 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
                 grid.hide(HidingMethod::Column, &cells.extract_if(.., hidden).collect::<Vec<_>>());
                 grid.row(number, cells);
             }
-            grid.unknown = unseen.get(place).is_none();
+            grid.unknown = unseen.get(index).is_none();
             Ok(())
         });
     }
@@ -66,8 +66,8 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     })?;
     let listed = listed(book.sheets_metadata());
     let old = book.has_1904_epoch();
-    give(&listed, out, |place, grid| {
-        let name = listed.get(place).map(|one| one.name.as_str()).unwrap_or_default();
+    give(&listed, out, |index, grid| {
+        let name = listed.get(index).map(|one| one.name.as_str()).unwrap_or_default();
         let mut reader = book.worksheet_cells_reader(name).map_err(|_| ReadFailure::Broken)?;
         let mut row = (0, Vec::new());
         while let Some(found) = reader.next_cell().map_err(|_| ReadFailure::Broken)? {

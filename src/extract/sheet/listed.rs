@@ -29,22 +29,22 @@ pub fn give(
         // A name takes precedence, as a sheet may be named "2".
         let named = |(_, listed): &(usize, &ListedSheet)| plain(&listed.name) == plain(asked);
         let numbered = || asked.trim().parse::<usize>().ok()?.checked_sub(1);
-        let found = listed.iter().enumerate().find(named).map(|(place, _)| place).or_else(numbered);
-        let Some((place, one)) = found.and_then(|place| Some((place, listed.get(place)?))) else {
+        let found = listed.iter().enumerate().find(named).map(|(index, _)| index).or_else(numbered);
+        let Some((index, one)) = found.and_then(|index| Some((index, listed.get(index)?))) else {
             let names = listed.iter().map(|one| one.name.clone());
             return Err(ReadFailure::NoSuchSheet(names.collect()).into());
         };
         let mut grid = SheetGrid::new(page);
-        sheet(place, &mut grid)?;
+        sheet(index, &mut grid)?;
         return out.block(ContentBlock::Sheet(grid.block(&one.name, one.hidden)?));
     }
     let mut blocks: Vec<SheetBlock> = Vec::new();
     let mut others: Vec<(String, u64)> = Vec::new();
     let mut total = 0;
-    for (place, one) in listed.iter().enumerate() {
+    for (index, one) in listed.iter().enumerate() {
         // Rows of sheets that will not be emitted are only counted.
         let mut grid = SheetGrid::new(if one.hidden || total > ROWS as u64 { 0 } else { page });
-        sheet(place, &mut grid)?;
+        sheet(index, &mut grid)?;
         let rows = grid.rows();
         if one.hidden {
             if rows > 0 {

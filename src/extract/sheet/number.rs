@@ -108,14 +108,14 @@ impl FormatSections {
 
     /// Returns the section for a number, or for text.
     pub fn of(&self, number: Option<f64>) -> FormatSection {
-        let place = match number {
+        let section = match number {
             Some(number) if number < 0.0 => 1,
             Some(0.0) => 2,
             Some(_) => 0,
             None => 3,
         };
         let usual = if number.is_some() { self.0.first() } else { None };
-        self.0.get(place).or(usual).copied().unwrap_or(FormatSection::Shown)
+        self.0.get(section).or(usual).copied().unwrap_or(FormatSection::Shown)
     }
 }
 

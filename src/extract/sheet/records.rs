@@ -32,9 +32,9 @@ pub fn unseen(bytes: &[u8]) -> Option<Vec<HiddenParts>> {
     file.open_stream(name).ok()?.take(UNPACKED).read_to_end(&mut stream).ok()?;
     let worksheets =
         records(&stream).filter(|(kind, data)| *kind == SHEET && data.get(5) == Some(&0));
-    let places =
+    let offsets =
         worksheets.filter_map(|(_, data)| data.first_chunk().copied().map(u32::from_le_bytes));
-    Some(places.map(|place| sheet(stream.get(place as usize..).unwrap_or_default())).collect())
+    Some(offsets.map(|offset| sheet(stream.get(offset as usize..).unwrap_or_default())).collect())
 }
 
 /// Returns the records of a part of a workbook, to its end. Records of embedded parts are masked.

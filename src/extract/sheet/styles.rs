@@ -14,16 +14,16 @@ pub struct CellStyle {
     pub format: NumberFormat,
     /// The visibility of its values in each section of the format.
     pub sections: FormatSections,
-    /// The look of its text.
+    /// The style of its text.
     pub font: RunStyle,
     /// The colour of its background, if the cell alone decides it.
-    pub ground: Option<InkColour>,
+    pub background: Option<InkColour>,
 }
 
 impl CellStyle {
     /// Returns the way in which text is hidden in the cell, in its own or another font.
     pub fn hides(&self, font: Option<&RunStyle>) -> Option<HidingMethod> {
-        font.unwrap_or(&self.font).hidden(self.ground.unwrap_or(WHITE))
+        font.unwrap_or(&self.font).hidden(self.background.unwrap_or(WHITE))
     }
 }
 
@@ -63,8 +63,9 @@ pub fn read(text: &str) -> Result<Vec<CellStyle>, ReadFailure> {
             "fill" if list == "fills" => fills.push(None),
             "patternFill" if list == "fills" => {
                 let pattern = element.attr("patternType").unwrap_or_default();
-                let ground = (!matches!(pattern.as_str(), "none" | "")).then_some(InkColour::Other);
-                fills.last_mut().into_iter().for_each(|fill| *fill = ground);
+                let background =
+                    (!matches!(pattern.as_str(), "none" | "")).then_some(InkColour::Other);
+                fills.last_mut().into_iter().for_each(|fill| *fill = background);
             }
             "gradientFill" if list == "fills" => {
                 fills.last_mut().into_iter().for_each(|fill| *fill = Some(InkColour::Other));
@@ -79,8 +80,8 @@ pub fn read(text: &str) -> Result<Vec<CellStyle>, ReadFailure> {
                 let built_in = || (NumberFormat::built_in(id), FormatSections::default());
                 let (format, sections) = formats.get(&id).cloned().unwrap_or_else(built_in);
                 let font = fonts.get(index("fontId")).cloned().unwrap_or_default();
-                let ground = fills.get(index("fillId")).copied().flatten();
-                styles.push(CellStyle { format, sections, font, ground });
+                let background = fills.get(index("fillId")).copied().flatten();
+                styles.push(CellStyle { format, sections, font, background });
             }
             _ => {}
         }

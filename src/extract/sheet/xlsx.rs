@@ -50,8 +50,8 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
             _ => {}
         }
     }
-    give(&listed, out, |place, grid| {
-        let path = book.paths.get(place).ok_or(ReadFailure::Broken)?;
+    give(&listed, out, |index, grid| {
+        let path = book.paths.get(index).ok_or(ReadFailure::Broken)?;
         let relations = package.relations(path)?;
         let leads = relations.iter().filter(|relation| relation.kind == "hyperlink");
         let leads = leads.map(|relation| (relation.id.clone(), relation.target.clone()));
@@ -229,10 +229,10 @@ impl XlsxSheet<'_> {
                         };
                     }
                     "c" => {
-                        let place = element.attr("r").and_then(|place| place_of(&place));
-                        let place = place.map_or(column, |(column, _)| column);
-                        column = place.saturating_add(1);
-                        self.cell(place, &element, &mut xml, &mut row, grid)?;
+                        let cell = element.attr("r").and_then(|cell| parse_cell(&cell));
+                        let at = cell.map_or(column, |(column, _)| column);
+                        column = at.saturating_add(1);
+                        self.cell(at, &element, &mut xml, &mut row, grid)?;
                     }
                     _ => {}
                 },
@@ -250,8 +250,8 @@ impl XlsxSheet<'_> {
     fn column(&mut self, element: &XmlElement<'_>) {
         let narrow = element.number("width").is_some_and(|width| width < 0.1);
         if (element.flag("hidden") || narrow) && self.columns.len() < RANGES {
-            let place = |name: &str| (element.number(name).unwrap_or(1.0) as u32).saturating_sub(1);
-            self.columns.push((place("min"), place("max")));
+            let index = |name: &str| (element.number(name).unwrap_or(1.0) as u32).saturating_sub(1);
+            self.columns.push((index("min"), index("max")));
         }
     }
 
@@ -381,8 +381,8 @@ impl XlsxSheet<'_> {
                 "autoFilter" => self.filter = true,
                 "hyperlink" => {
                     let target = element.link().and_then(|id| self.leads.get(&id).cloned());
-                    let place = element.attr("ref").as_deref().and_then(range_of);
-                    match place.zip(target) {
+                    let range = element.attr("ref").as_deref().and_then(range_of);
+                    match range.zip(target) {
                         Some(((left, right, top, bottom), target))
                             if left == right && top == bottom =>
                         {
@@ -434,10 +434,10 @@ impl XlsxSheet<'_> {
                 "text" if grid.comments.len() < COMMENTS => {
                     let text = xml.text()?;
                     // A thread has a legacy copy for programs that do not support threads.
-                    if let Some((place, author)) = open.take()
+                    if let Some((cell, author)) = open.take()
                         && !author.starts_with("tc=")
                     {
-                        grid.comments.push((place, author, text));
+                        grid.comments.push((cell, author, text));
                     }
                 }
                 _ => {}
@@ -556,10 +556,10 @@ fn unescaped(text: &str) -> String {
 }
 
 /// Parses a cell such as `B3`: the column from 0, the row from 1.
-fn place_of(place: &str) -> Option<(u32, u32)> {
-    let place = place.replace('$', "");
-    let digits = place.find(|c: char| c.is_ascii_digit())?;
-    let (name, row) = place.split_at_checked(digits)?;
+fn parse_cell(cell: &str) -> Option<(u32, u32)> {
+    let cell = cell.replace('$', "");
+    let digits = cell.find(|c: char| c.is_ascii_digit())?;
+    let (name, row) = cell.split_at_checked(digits)?;
     let mut column: u32 = 0;
     for c in name.bytes() {
         let digit = c.to_ascii_uppercase().checked_sub(b'A').filter(|digit| *digit < 26)?;
@@ -571,6 +571,6 @@ fn place_of(place: &str) -> Option<(u32, u32)> {
 /// Parses a range such as `B3:D20`, or a single cell.
 fn range_of(range: &str) -> Option<CellRange> {
     let (first, last) = range.split_once(':').unwrap_or((range, range));
-    let ((left, top), (right, bottom)) = (place_of(first)?, place_of(last)?);
+    let ((left, top), (right, bottom)) = (parse_cell(first)?, parse_cell(last)?);
     Some((left, right, top, bottom))
 }

@@ -59,7 +59,7 @@ impl<'a> ScenePartReader<'a> {
             below,
             part: ScenePart {
                 shapes: Vec::new(),
-                ground: None,
+                background: None,
                 based: true,
                 moved: HashSet::new(),
                 cells: Vec::new(),
@@ -169,7 +169,7 @@ impl<'a> ScenePartReader<'a> {
     /// Reads the background of the part.
     fn read_background(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let properties = properties(xml, self.theme, ShapeFill::Unsaid)?;
-        self.part.ground = Some(match properties.fill {
+        self.part.background = Some(match properties.fill {
             ShapeFill::Coat(coat) => coat.paint,
             _ => InkColour::Other,
         });
@@ -186,7 +186,7 @@ impl<'a> ScenePartReader<'a> {
         let plain = element.attr("idx").is_none_or(|idx| idx == "1001");
         let coat = self.theme.coat(xml)?;
         let paint = coat.map_or(InkColour::Other, |coat| coat.paint);
-        self.part.ground = Some(if plain { paint } else { InkColour::Other });
+        self.part.background = Some(if plain { paint } else { InkColour::Other });
         Ok(())
     }
 
@@ -209,7 +209,7 @@ impl<'a> ScenePartReader<'a> {
         self.part.shapes.push(SlideShape {
             id: String::new(),
             holder: None,
-            place: None,
+            area: None,
             turned: false,
             fill,
             styled: ShapeFill::Unsaid,
@@ -445,7 +445,7 @@ impl SlideShape {
     fn apply(&mut self, own: &ShapeProperties, group: Option<ShapeGroup>) {
         if let Some(area) = own.area {
             let lost = group.is_some_and(|group| group.lost);
-            self.place = (!lost).then(|| group.map_or(area, |group| group.place(area)));
+            self.area = (!lost).then(|| group.map_or(area, |group| group.to_slide(area)));
             self.turned = own.turned;
         }
         if own.fill != ShapeFill::Unsaid && !self.picture {
@@ -457,7 +457,7 @@ impl SlideShape {
 
 impl ShapeGroup {
     /// Returns the area on the slide of an object in the group.
-    fn place(&self, area: SlideArea) -> SlideArea {
+    fn to_slide(&self, area: SlideArea) -> SlideArea {
         SlideArea {
             x: area.x * self.scale.0 + self.shift.0,
             y: area.y * self.scale.1 + self.shift.1,
@@ -477,7 +477,7 @@ impl ShapeGroup {
             self.lost = true;
             return;
         }
-        let outer = self.place(area);
+        let outer = self.to_slide(area);
         self.scale = (outer.wide / inner.wide, outer.high / inner.high);
         self.shift = (outer.x - inner.x * self.scale.0, outer.y - inner.y * self.scale.1);
     }

@@ -65,7 +65,7 @@ pub(super) struct SlideShape {
     pub(super) id: String,
     /// The type and index of a placeholder.
     pub(super) holder: Option<(String, String)>,
-    pub(super) place: Option<SlideArea>,
+    pub(super) area: Option<SlideArea>,
     /// True if it is rotated, so that it fills its area only in part.
     pub(super) turned: bool,
     pub(super) fill: ShapeFill,
@@ -95,12 +95,12 @@ impl SlideShape {
     }
 
     /// Returns the area of its text, if it is known.
-    pub(super) fn area(&self) -> Option<SlideArea> {
-        let place = self.place?;
+    pub(super) fn text_area(&self) -> Option<SlideArea> {
+        let area = self.area?;
         if self.turned || self.frame || self.holder.is_some() || self.text.elsewhere {
-            return Some(place);
+            return Some(area);
         }
-        let room = (place.wide - 2.0 * INSET).max(1.0);
+        let room = (area.wide - 2.0 * INSET).max(1.0);
         let (mut wide, mut high) = (0.0, 2.0 * INSET);
         for (count, size) in &self.text.paragraphs {
             // Average glyph width and line height, chosen too large: the area decides what may
@@ -109,8 +109,8 @@ impl SlideShape {
             wide = f64::max(wide, long);
             high += (long / room).ceil().max(1.0) * size * POINT * 1.4;
         }
-        let wide = (wide + 2.0 * INSET).min(place.wide);
-        Some(SlideArea { wide, high: high.min(place.high), ..place })
+        let wide = (wide + 2.0 * INSET).min(area.wide);
+        Some(SlideArea { wide, high: high.min(area.high), ..area })
     }
 
     /// Inherits from a placeholder the properties that this one does not state.
@@ -129,8 +129,8 @@ impl SlideShape {
         let found = below.iter().find(same);
         let found = found.or_else(|| below.iter().find(numbered));
         let Some(found) = found.or_else(|| below.iter().find(alike)) else { return };
-        if self.place.is_none() {
-            (self.place, self.turned) = (found.place, found.turned);
+        if self.area.is_none() {
+            (self.area, self.turned) = (found.area, found.turned);
         }
         if self.fill == ShapeFill::Unsaid {
             self.fill = found.fill;
@@ -164,7 +164,7 @@ pub(super) struct ShapeGroup {
 /// The painted content of a slide, layout or master.
 pub(super) struct ScenePart {
     pub(super) shapes: Vec<SlideShape>,
-    pub(super) ground: Option<InkColour>,
+    pub(super) background: Option<InkColour>,
     /// True if it also shows the shapes of its layout or master.
     pub(super) based: bool,
     /// The shapes that are animated.

@@ -12,52 +12,52 @@ const OVER: f64 = 2.0;
 
 impl SlideScene {
     /// Returns the visibility of the text in a shape, on a slide of this size in drawing units.
-    pub fn place(&self, shape: usize, size: (f64, f64)) -> TextVisibility {
+    pub fn visibility(&self, shape: usize, size: (f64, f64)) -> TextVisibility {
         let Some(shape) = self.own.get(shape) else { return TextVisibility::Seen };
-        let Some(place) = shape.place else { return TextVisibility::Seen };
+        let Some(area) = shape.area else { return TextVisibility::Seen };
         // The angle is not read, but a rotated shape stays within a circle.
-        let around = if shape.turned { place.around() } else { place };
+        let around = if shape.turned { area.around() } else { area };
         if around.is_off(size) {
             TextVisibility::Hidden(HidingMethod::OffPage)
         } else if shape.frame || shape.turned {
             // The stated size of a table may be too small, as rows grow with their text.
             TextVisibility::Seen
-        } else if shape.inner(place).is_off(size) {
+        } else if shape.inner(area).is_off(size) {
             TextVisibility::Doubt(HidingMethod::OffPage)
         } else {
-            shape.room(place)
+            shape.room(area)
         }
     }
 
     /// Returns the left edge of a shape in points, if it is known.
     pub fn edge(&self, shape: usize) -> Option<f64> {
         let shape = self.own.get(shape).filter(|shape| !shape.turned)?;
-        Some(shape.place?.x / POINT)
+        Some(shape.area?.x / POINT)
     }
 }
 
 impl SlideShape {
     /// Returns the area of a shape without its insets.
-    fn inner(&self, place: SlideArea) -> SlideArea {
+    fn inner(&self, area: SlideArea) -> SlideArea {
         let [left, top, right, bottom] =
             self.text.insets.map(std::option::Option::unwrap_or_default);
         SlideArea {
-            x: place.x + left,
-            y: place.y + top,
-            wide: place.wide - left - right,
-            high: place.high - top - bottom,
+            x: area.x + left,
+            y: area.y + top,
+            wide: area.wide - left - right,
+            high: area.high - top - bottom,
         }
     }
 
     /// Returns the visibility of the text in a shape of this size.
-    fn room(&self, place: SlideArea) -> TextVisibility {
-        let flat = place.wide.min(place.high) < FLAT * POINT;
-        let wide = (place.wide - 2.0 * INSET).max(1.0);
+    fn room(&self, area: SlideArea) -> TextVisibility {
+        let flat = area.wide.min(area.high) < FLAT * POINT;
+        let wide = (area.wide - 2.0 * INSET).max(1.0);
         let lines = self.text.paragraphs.iter().map(|(count, size)| {
             let long = count * size * POINT * NARROW;
             (long / wide).ceil() * size * POINT
         });
-        let clipped = self.text.clips && lines.sum::<f64>() > OVER * place.high;
+        let clipped = self.text.clips && lines.sum::<f64>() > OVER * area.high;
         if flat && self.text.clips {
             TextVisibility::Hidden(HidingMethod::Clipped)
         } else if (flat || clipped) && !self.text.fits {

@@ -5,6 +5,7 @@ mod mapi;
 pub mod msg;
 mod pages;
 pub mod rtf;
+mod rtf_state;
 mod tnef;
 
 use daysheet_core::provider::MessageContent;

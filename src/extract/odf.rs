@@ -1,5 +1,6 @@
 //! OpenDocument: texts, presentations and sheets.
 
+mod documents;
 mod shapes;
 mod sheet;
 mod slides;
@@ -29,7 +30,7 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     }
     match kind {
         FileKind::Ods => sheet::read(&content, &styles, out),
-        FileKind::Odp => text::slides(&content, &shared, &styles, out),
-        _ => text::document(&content, &shared, &styles, out),
+        FileKind::Odp => documents::slides(&content, &shared, &styles, out),
+        _ => documents::document(&content, &shared, &styles, out),
     }
 }

@@ -189,8 +189,8 @@ fn pages(
         let mut drawn = draw(pdf, left);
         left = drawn.finish();
         if let Some(fewer) = &over.fewer {
-            // The second drawing gets no backdrop cells: only the characters and their positions are
-            // compared.
+            // The second drawing gets no backdrop cells: only the characters and their positions
+            // are compared.
             drawn.doubt_layers(&draw(fewer, 0));
         }
         if let Some(all) = &over.all {

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::pages;
+use super::rtf_state::{CharacterState, GroupClose, GroupState, GroupTarget};
 use crate::run_style::{InkColour, RunStyle, TextVisibility, WHITE};
 use crate::story::OmissionTally;
 use crate::{
@@ -67,83 +68,6 @@ pub fn parse(bytes: &[u8], body: bool) -> Result<RtfText, ReadFailure> {
     let mut reader = RtfReader { rest: bytes, body, ..RtfReader::default() };
     reader.run()?;
     Ok(reader.done())
-}
-
-/// The destination of the text in a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum GroupTarget {
-    #[default]
-    Body,
-    /// Dropped, but a group within may be text, as in a shape.
-    Skipped,
-    /// Dropped, with all groups within.
-    Never,
-    Fonts,
-    Colours,
-    /// A tag of the HTML that the RTF was made from.
-    Tag,
-    Instruction,
-    Comment,
-    Author,
-    /// The name and value of a property of a shape.
-    Property,
-    Value,
-}
-
-/// The character properties, which `\plain` resets.
-#[derive(Debug, Clone, Default)]
-struct CharacterState {
-    font: i32,
-    page: Option<&'static Encoding>,
-    vanish: bool,
-    deleted: bool,
-    inserted: bool,
-    /// The size in half points; `None` means 12 points.
-    size: Option<i32>,
-    /// The distance of the text above its line, in half points.
-    raised: i32,
-    /// The width of the glyphs in per cent.
-    width: Option<i32>,
-    /// The space added between letters, in twentieths of a point.
-    spacing: i32,
-    colour: usize,
-    /// The colour behind the characters.
-    behind: usize,
-}
-
-/// The state of a group, which ends with the group.
-#[derive(Debug, Clone, Default)]
-struct GroupState {
-    target: GroupTarget,
-    /// The text that is added when the group ends.
-    after: &'static str,
-    characters: CharacterState,
-    /// The number of characters to skip after a `\u`.
-    fallback: Option<usize>,
-    in_table: bool,
-    /// The indent of lines, and of the first line relative to the others, in twentieths of a point.
-    left: i32,
-    first: i32,
-    /// The left, upper, right and lower side of the shape, in twentieths of a point.
-    shape: [i32; 4],
-    /// The way in which the shape hides its text.
-    unseen: Option<HidingMethod>,
-    /// The colour behind the paragraph.
-    paragraph: usize,
-    /// True within `\htmlrtf`: RTF that is not part of the HTML.
-    rtf_only: bool,
-    /// The element that ends with this group, if one began here.
-    closes: Option<GroupClose>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum GroupClose {
-    /// The number or bullet of a list item, and its position in the text.
-    Label(usize),
-    Comment,
-    Author,
-    Field,
-    Value,
 }
 
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Sheets of OpenDocument.
 
+use super::documents;
 use super::shapes::is_shape;
 use super::styles::OdfStyles;
-use super::text;
 use crate::paragraph::target_after;
 use crate::run_style::{RunStyle, WHITE};
 use crate::sheet::{HeadingCell, ListedSheet, NumberFormat, SheetGrid, give, time};
@@ -316,7 +316,7 @@ fn shapes(
 ) -> Result<(), ReadFailure> {
     xml.skip()?;
     let part = text.get(from..xml.offset()).unwrap_or_default();
-    let text = text::shapes(part, styles, &mut grid.tally)?;
+    let text = documents::shapes(part, styles, &mut grid.tally)?;
     if !text.trim().is_empty() {
         grid.shapes.push_str(&format!("{}\n", text.trim()));
     }

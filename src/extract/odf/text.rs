@@ -1,82 +1,16 @@
-//! OpenDocument texts and presentations.
+//! The text of OpenDocument texts, presentations and shapes.
 
 use std::collections::{HashMap, HashSet};
 
 use daysheet_core::text::numeral::numeral;
 
 use super::shapes::{condition, is_shape, shape_visibility};
-use super::slides::backgrounds;
 use super::styles::OdfStyles;
 use crate::paragraph::ParagraphWords;
-use crate::run_style::{InkColour, PageSize, RunStyle, TextVisibility, WHITE};
-use crate::story::{OmissionTally, SlideDeck, StoryWriter, give};
+use crate::run_style::{InkColour, PageSize, RunStyle, TextVisibility};
+use crate::story::{OmissionTally, StoryWriter};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
-use crate::{HidingMethod, OutputSink, PAGES, PieceMark, ReadFailure, StopReason};
-
-/// Reads a text.
-pub fn document(
-    content: &str,
-    shared: &str,
-    styles: &OdfStyles,
-    out: &mut OutputSink<'_>,
-) -> Result<(), StopReason> {
-    let mut reader = OdtReader::new(styles, styles.page.unwrap_or(WHITE));
-    reader.read(content)?;
-    let mut story = std::mem::take(&mut reader.story);
-    story.below(PieceMark::Footnotes, &std::mem::take(&mut reader.notes).concat());
-    reader.comments(&mut story);
-    // `styles.xml` has the headers and footers of the pages.
-    reader.read(shared)?;
-    story.below(PieceMark::HeaderFooter, &std::mem::take(&mut reader.running).concat());
-    reader.tally.findings().into_iter().for_each(|finding| out.find(finding));
-    give(story.pieces(), out)
-}
-
-/// Returns the text of shapes on a sheet, which has no right edge.
-pub fn shapes(
-    text: &str,
-    styles: &OdfStyles,
-    tally: &mut OmissionTally,
-) -> Result<String, ReadFailure> {
-    let mut reader = OdtReader::new(styles, InkColour::Other);
-    reader.sheet = PageSize { wide: f64::MAX, high: f64::MAX, margin: 0.0 };
-    reader.on_sheet = true;
-    std::mem::swap(&mut reader.tally, tally);
-    // Pictures on a sheet are not counted.
-    let pictures = reader.tally.pictures;
-    let read = reader.read(text);
-    std::mem::swap(&mut reader.tally, tally);
-    tally.pictures = pictures;
-    read.map(|()| reader.story.plain())
-}
-
-/// Reads a presentation.
-pub fn slides(
-    content: &str,
-    shared: &str,
-    styles: &OdfStyles,
-    out: &mut OutputSink<'_>,
-) -> Result<(), StopReason> {
-    let mut reader = OdtReader::new(styles, InkColour::Other);
-    reader.pages = backgrounds(content, shared, styles)?;
-    // `content.xml` has all slides, so the requested ones are cut from the whole.
-    reader.read(content)?;
-    let slides = std::mem::take(&mut reader.slides);
-    let of = slides.len() as u64;
-    let first = out.request.page.max(1);
-    if u64::from(first) > of.max(1) {
-        return Err(ReadFailure::NoSuchPage(of).into());
-    }
-    let mut deck = SlideDeck::new(of, reader.tally);
-    let mut asked = slides.into_iter().zip(1..).skip(first as usize - 1).take(PAGES as usize);
-    let ended = asked.try_for_each(|((shown, text), number)| {
-        let mut story = StoryWriter::default();
-        story.mark(PieceMark::Slide(number));
-        story.append(text);
-        deck.give(number, shown, story, out)
-    });
-    deck.end(ended, out)
-}
+use crate::{HidingMethod, PieceMark, ReadFailure};
 
 /// An open paragraph.
 struct OpenParagraph {
@@ -98,11 +32,12 @@ struct OpenList {
     fresh: bool,
 }
 
-struct OdtReader<'a> {
+/// Reads the text of a document, slide by slide if it is a presentation.
+pub(super) struct OdtReader<'a> {
     styles: &'a OdfStyles,
     background: InkColour,
-    story: StoryWriter,
-    tally: OmissionTally,
+    pub(super) story: StoryWriter,
+    pub(super) tally: OmissionTally,
     /// The names of the open elements.
     open: Vec<String>,
     paragraphs: Vec<OpenParagraph>,
@@ -112,12 +47,12 @@ struct OdtReader<'a> {
     backgrounds: Vec<Option<InkColour>>,
     /// The text outside of the open note, comment or slide.
     outer: Vec<StoryWriter>,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     found: Vec<(String, String)>,
-    running: Vec<String>,
-    slides: Vec<(bool, StoryWriter)>,
+    pub(super) running: Vec<String>,
+    pub(super) slides: Vec<(bool, StoryWriter)>,
     /// The background of each slide.
-    pages: Vec<InkColour>,
+    pub(super) pages: Vec<InkColour>,
     /// The footers that slides may name, and the footer of the open slide.
     footers: HashMap<String, String>,
     footer: String,
@@ -125,8 +60,8 @@ struct OdtReader<'a> {
     /// The number of open insertions.
     inserting: usize,
     /// The open page or slide, and true if it is part of a workbook.
-    sheet: PageSize,
-    on_sheet: bool,
+    pub(super) sheet: PageSize,
+    pub(super) on_sheet: bool,
     /// For each open frame, true if it already has content to show.
     filled: Vec<bool>,
     /// The open bookmarks that hide text, and the visibility within them.
@@ -137,7 +72,7 @@ struct OdtReader<'a> {
 }
 
 impl<'a> OdtReader<'a> {
-    fn new(styles: &'a OdfStyles, background: InkColour) -> Self {
+    pub(super) fn new(styles: &'a OdfStyles, background: InkColour) -> Self {
         Self {
             styles,
             background,
@@ -167,7 +102,7 @@ impl<'a> OdtReader<'a> {
         }
     }
 
-    fn read(&mut self, text: &str) -> Result<(), ReadFailure> {
+    pub(super) fn read(&mut self, text: &str) -> Result<(), ReadFailure> {
         let mut xml = XmlReader::new(text);
         while let Some(event) = xml.step()? {
             match event {
@@ -335,7 +270,7 @@ impl<'a> OdtReader<'a> {
         }
     }
 
-    /// Begins a list, which continues the numbers of an earlier one if it says so.
+    /// Begins a list, which may continue the numbers of an earlier one.
     fn begin_list(&mut self, element: &XmlElement<'_>) {
         // Nested lists continue the style of the list around them.
         let outer = self.lists.last().map(|list| list.style.clone()).unwrap_or_default();
@@ -666,7 +601,7 @@ impl<'a> OdtReader<'a> {
     }
 
     /// Adds the comments that were found.
-    fn comments(&mut self, story: &mut StoryWriter) {
+    pub(super) fn comments(&mut self, story: &mut StoryWriter) {
         let found = std::mem::take(&mut self.found);
         if !found.is_empty() {
             story.mark(PieceMark::Comments(found.len() as u32));

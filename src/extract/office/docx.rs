@@ -1,11 +1,13 @@
 //! Word documents: their text in order, without the parts that Word does not display.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::drawing::{EMU, OpenDrawing, is_vml_shape};
+use super::fields::{FIELDS, OpenField, link_target, symbol};
 use super::numbers::ListNumbering;
 use super::parts::RelatedParts;
-use super::styles::{self, DocxStyles, properties, shading};
+use super::styles::{self, DocxStyles, properties};
+use super::tables::TableBackground;
 use crate::package::{OpenPackage, PartRelation};
 use crate::paragraph::{ParagraphWords, bracketed, shifted};
 use crate::run_style::{
@@ -70,63 +72,12 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     give(story.pieces(), out)
 }
 
-/// Maximum nesting of fields.
-const FIELDS: usize = 64;
-
-/// Maximum bytes of a field's instruction.
-const INSTRUCTION: usize = 4 << 10;
-
 /// An open paragraph.
 struct OpenParagraph {
     words: ParagraphWords,
     text_style: RunStyle,
     /// True if its frame is off the page.
     off: bool,
-}
-
-/// An open field.
-#[derive(Default)]
-struct OpenField {
-    /// True if its result has begun.
-    result: bool,
-    instruction: String,
-}
-
-/// The state of the open table, row and cell.
-#[derive(Default, Clone)]
-struct TableBackground {
-    table: Option<InkColour>,
-    cell: Option<InkColour>,
-    deleted: bool,
-    flat: bool,
-    /// True if the row is marked as hidden.
-    hidden: bool,
-    /// The column of the cell, and the columns in which a cell continues in the next row.
-    column: usize,
-    merging: HashSet<usize>,
-    /// The number of columns of the cell, and true if a merged cell covers it.
-    wide: usize,
-    covered: bool,
-}
-
-impl TableBackground {
-    /// Begins a cell.
-    fn cell(&mut self) {
-        (self.column, self.wide) = (self.column + self.wide, 1);
-        (self.cell, self.covered) = (None, false);
-    }
-
-    /// Records whether the cell is merged with the one above it: `restart` begins a merged cell;
-    /// `continue` continues it if there is one.
-    fn merge(&mut self, down: Option<&str>, across: bool) {
-        // A cell without a value of `vMerge` continues.
-        let goes_on = down.is_some_and(|kind| kind != "restart");
-        self.covered = across || goes_on && self.merging.contains(&self.column);
-        match down {
-            Some(_) => drop(self.merging.insert(self.column)),
-            None => drop(self.merging.remove(&self.column)),
-        }
-    }
 }
 
 /// Reads the parts of a document, one after the other.
@@ -142,6 +93,8 @@ struct DocxReader<'a> {
     sheet: PageSize,
     paragraphs: Vec<OpenParagraph>,
     tables: Vec<TableBackground>,
+    /// The properties of rows and cells outside of tables.
+    no_table: TableBackground,
     /// The visibility of the open run.
     visibility: TextVisibility,
     /// The style of its text.
@@ -182,6 +135,7 @@ impl<'a> DocxReader<'a> {
             sheet: PageSize::of(""),
             paragraphs: Vec::new(),
             tables: Vec::new(),
+            no_table: TableBackground::default(),
             visibility: TextVisibility::Seen,
             run: RunStyle::default(),
             formula: Vec::new(),
@@ -249,7 +203,7 @@ impl<'a> DocxReader<'a> {
                 let target = element.link().and_then(|id| self.parts.links.get(&id).cloned());
                 self.link(&target.unwrap_or_default());
             }
-            "fldSimple" => self.link(&leads(&element.attr("instr").unwrap_or_default())),
+            "fldSimple" => self.link(&link_target(&element.attr("instr").unwrap_or_default())),
             "del" | "moveFrom" => self.deleted += 1,
             "ins" | "moveTo" => self.inserted += 1,
             "txbxContent" => self.boxes += 1,
@@ -282,17 +236,20 @@ impl<'a> DocxReader<'a> {
                 self.story.table();
                 self.tables.push(TableBackground::default());
             }
-            "tblPr" => self.read_table_properties(xml)?,
-            "trPr" => self.read_row_properties(xml)?,
+            "tblPr" => {
+                let styles = self.styles;
+                self.open_table().read_table(styles, xml)?;
+            }
+            "trPr" => self.open_table().read_row(xml)?,
             "tr" => {
                 let open = self.tables.last_mut().into_iter();
                 open.for_each(|open| (open.column, open.wide) = (0, 0));
             }
             "tc" => {
                 self.story.cell();
-                self.tables.last_mut().into_iter().for_each(TableBackground::cell);
+                self.tables.last_mut().into_iter().for_each(TableBackground::begin_cell);
             }
-            "tcPr" => self.read_cell_properties(xml)?,
+            "tcPr" => self.open_table().read_cell(xml)?,
             "sectPr" => self.section(xml)?,
             "wp:inline" | "wp:anchor" => self.drawings.push(OpenDrawing::default()),
             "wp:positionH" | "wp:positionV" => self.read_drawing_position(name, element, xml)?,
@@ -324,11 +281,15 @@ impl<'a> DocxReader<'a> {
 
     /// Adds text to the instruction of the open field.
     fn add_instruction(&mut self, text: &str) {
-        if let Some(field) = self.fields.last_mut()
-            && field.instruction.len() < INSTRUCTION
-        {
-            field.instruction.push_str(text);
+        if let Some(field) = self.fields.last_mut() {
+            field.instruct(text);
         }
+    }
+
+    /// Returns the open table. The properties of a row or cell outside of tables apply to a table
+    /// without text.
+    fn open_table(&mut self) -> &mut TableBackground {
+        self.tables.last_mut().unwrap_or(&mut self.no_table)
     }
 
     /// Begins a paragraph.
@@ -391,7 +352,7 @@ impl<'a> DocxReader<'a> {
                 let field = self.fields.last_mut().filter(|field| !field.result);
                 if let Some(field) = field {
                     field.result = true;
-                    let target = leads(&field.instruction);
+                    let target = link_target(&field.instruction);
                     self.link(&target);
                 }
             }
@@ -402,58 +363,6 @@ impl<'a> DocxReader<'a> {
                 }
             }
         }
-    }
-
-    /// Reads the background of a table.
-    fn read_table_properties(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
-        let mut background = None;
-        xml.within(|property| match property.name().as_str() {
-            "tblStyle" => {
-                let style = property.attr("val").unwrap_or_default();
-                background = background.or(self.styles.text_style(&style).background);
-            }
-            "shd" => background = shading(property).or(background),
-            _ => {}
-        })?;
-        self.tables.last_mut().into_iter().for_each(|open| open.table = background);
-        Ok(())
-    }
-
-    /// Reads the properties of a row that decide on the visibility of its text.
-    fn read_row_properties(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
-        let (mut deleted, mut flat, mut hidden, mut before) = (false, false, false, 0);
-        xml.within(|property| match property.name().as_str() {
-            "del" => deleted = true,
-            "hidden" => hidden = property.attr("val").is_none() || property.flag("val"),
-            "trHeight" => {
-                let exact = property.attr("hRule").is_some_and(|rule| rule == "exact");
-                flat = exact && property.number("val").is_some_and(|height| height < 40.0);
-            }
-            "gridBefore" => before = columns(property),
-            _ => {}
-        })?;
-        if let Some(open) = self.tables.last_mut() {
-            (open.deleted, open.flat, open.hidden) = (deleted, flat, hidden);
-            open.wide = before;
-        }
-        Ok(())
-    }
-
-    /// Reads the background of a cell, and the cells that it is merged with.
-    fn read_cell_properties(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
-        let (mut background, mut wide, mut down, mut across) = (None, 1, None, false);
-        xml.within(|property| match property.name().as_str() {
-            "shd" => background = shading(property).or(background),
-            "gridSpan" => wide = columns(property),
-            "vMerge" => down = Some(property.attr("val").unwrap_or_default()),
-            "hMerge" => across = property.attr("val").is_none_or(|kind| kind != "restart"),
-            _ => {}
-        })?;
-        if let Some(open) = self.tables.last_mut() {
-            (open.cell, open.wide) = (background, wide);
-            open.merge(down.as_deref(), across);
-        }
-        Ok(())
     }
 
     /// Reads the horizontal or vertical position of a drawing.
@@ -765,38 +674,5 @@ impl<'a> DocxReader<'a> {
         }
         story.below(PieceMark::HeaderFooter, &texts.concat());
         Ok(())
-    }
-}
-
-/// Returns the number of columns that a property states.
-fn columns(property: &XmlElement<'_>) -> usize {
-    property.number("val").unwrap_or(1.0).clamp(0.0, 100.0) as usize
-}
-
-/// Returns the target of a field with this instruction; empty if it is not a link to an address.
-fn leads(instruction: &str) -> String {
-    let Some(rest) = instruction.trim_start().strip_prefix("HYPERLINK") else {
-        return String::new();
-    };
-    let rest = rest.trim_start();
-    let target = match rest.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').next(),
-        // A switch, such as `\l` for a bookmark, is not an address.
-        None => rest.split_whitespace().next().filter(|word| !word.starts_with('\\')),
-    };
-    target.unwrap_or_default().to_owned()
-}
-
-/// Returns the meaning of a glyph in a symbol font.
-fn symbol(code: &str) -> &'static str {
-    // Word stores such characters in the private use area, at U+F000 plus the code of the font.
-    match code.trim_start_matches("F0").trim_start_matches("f0") {
-        "A8" | "6F" | "71" => "☐",
-        "FE" | "52" => "☑",
-        "FD" | "78" | "54" => "☒",
-        "FC" => "✓",
-        "B7" | "A7" => "•",
-        "E0" => "→",
-        _ => "",
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn read_scene_part(
 /// The state while a slide, layout or master is read.
 struct ScenePartReader<'a> {
     theme: &'a ThemeColours,
-    /// The placeholders that those of the part inherit from.
+    /// The placeholders from which the part inherits.
     below: &'a [SlideShape],
     part: ScenePart,
     /// The open groups, the innermost last.

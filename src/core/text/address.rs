@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use super::{cell, header};
+use super::encoded::header;
+use super::line::cell;
 
 /// A mail address with its name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,9 +1,11 @@
-//! Decoding of encoded words (RFC 2047) and parameters (RFC 2231) of header fields, and of
-//! quoted-printable (RFC 2045).
+//! Decoding of encoded words (RFC 2047) and parameters (RFC 2231) of header fields, of
+//! quoted-printable (RFC 2045), and of HTML entities.
 //!
 //! The forms that mail programs really write are accepted: spaces and raw characters inside a word,
 //! Base64 without padding, a character of several bytes split between two words, charsets by any of
 //! their names. Text other than encoded words is kept. Addresses are separated in `address.rs`.
+
+use std::borrow::Cow;
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -20,6 +22,10 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true),
 );
+
+/// Headers longer than this are not searched for encoded words: the search may scan the
+/// rest of the text for each of them, and no honest header comes near.
+const MAX_HEADER: usize = 16 * 1024;
 
 /// Number of bytes searched for the end of a word. A word has at most 75 characters (RFC 2047, 2),
 /// but not every program complies.
@@ -39,11 +45,19 @@ enum EncodedData<'a> {
     Raw(&'a str),
 }
 
+/// Decodes RFC 2047 encoded words, if there are any, and replaces line breaks by spaces.
+pub fn header(s: &str) -> Cow<'_, str> {
+    if !s.contains("=?") || s.len() > MAX_HEADER {
+        return Cow::Borrowed(s);
+    }
+    Cow::Owned(decode_words(&s.replace(['\r', '\n'], " ")))
+}
+
 /// Decodes the encoded words of a line.
 ///
 /// White space between two words is dropped (RFC 2047, 6.2). Adjacent words in one charset are
 /// decoded together, because many mail programs split a character of several bytes between them.
-pub(super) fn decode_words(line: &str) -> String {
+fn decode_words(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut pending: Option<EncodedWord<'_>> = None;
     let mut rest = line;
@@ -84,7 +98,7 @@ pub fn parameter(field: &str, name: &str) -> Option<String> {
         let Some(rest) = key.strip_prefix(name) else { continue };
         let value = unquoted(value.trim());
         if rest.is_empty() {
-            let value = super::header(&value).trim().to_owned();
+            let value = header(&value).trim().to_owned();
             return (!value.is_empty()).then_some(value);
         }
         let number = rest.trim_matches('*');
@@ -170,6 +184,11 @@ pub fn quoted_printable(text: &[u8]) -> Vec<u8> {
         out.extend_from_slice(end);
     }
     out
+}
+
+/// Decodes HTML entities; Gmail escapes its snippets.
+pub fn entities(s: &str) -> Cow<'_, str> {
+    html_escape::decode_html_entities(s)
 }
 
 /// Returns the byte that two hexadecimal digits name.

@@ -12,7 +12,7 @@ use std::ops::Deref;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{cell, clip, columns};
+use super::line::{cell, clip, columns};
 use crate::error::Error;
 
 /// The maximum columns of quoted text.
@@ -266,8 +266,13 @@ pub fn quoted_list(texts: impl IntoIterator<Item = impl AsRef<str>>) -> QuotedTe
     QuotedText(line)
 }
 
+/// Shortens an argument of the call for an error, to one clean line. Text by others is [`quoted`].
+pub fn brief(s: &str) -> String {
+    shortly(s, 60)
+}
+
 /// Returns one clean line of at most `most` columns that cannot close backticks or open a fence.
-pub(super) fn shortly(text: &str, most: usize) -> String {
+fn shortly(text: &str, most: usize) -> String {
     let start: String = text.chars().take(1_000).collect();
     let mut line = cell(&start).replace('`', "'");
     // A replacement can form another sequence with the signs beside it.

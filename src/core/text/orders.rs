@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use super::cell;
+use super::line::cell;
 
 /// Verbs of an order to an assistant to do something else, in lower case.
 const VERBS: &[&str] = &[

@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
-use super::{is_invisible, visible, written_out};
-use crate::text::cell;
+use super::strip::{is_invisible, visible, written_out};
 use crate::text::fence::MARKS;
+use crate::text::line::cell;
 
 /// The kinds of text, which differ in the characters that they may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

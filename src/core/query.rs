@@ -13,9 +13,9 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use self::tokens::{QueryToken, tokens};
+pub use self::values::DateContext;
 use self::values::{bytes, instant};
 use crate::error::{Error, Result};
 use crate::text::brief;
@@ -201,15 +201,6 @@ pub const ME: &str = "me";
 pub const OPERATORS: &str = "from: to: cc: bcc: subject: body: in: label: category: \
      is:unread|read|starred|flagged|important|answered|unanswered|bulk|direct has:attachment \
      filename: larger: smaller: before: after:";
-
-/// The current time and zone, for relative dates and dates without a zone.
-#[derive(Debug, Clone)]
-pub struct DateContext {
-    /// The current instant.
-    pub now: Timestamp,
-    /// The zone of plain dates.
-    pub zone: TimeZone,
-}
 
 /// Conditions that no provider can evaluate. They are checked on the listed messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,11 +3,20 @@
 //! Dates without a zone are in the user's zone; distances (`7d`) count back from the query's
 //! clock.
 
+use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned, civil};
 
-use super::DateContext;
 use crate::error::{Error, Result};
 use crate::text::brief;
+
+/// The current time and zone, for relative dates and dates without a zone.
+#[derive(Debug, Clone)]
+pub struct DateContext {
+    /// The current instant.
+    pub now: Timestamp,
+    /// The zone of plain dates.
+    pub zone: TimeZone,
+}
 
 /// Parses `5M`, `300k` or `1024` into bytes; k, M and G are powers of 1,024.
 pub(super) fn bytes(name: &str, value: &str) -> Result<u64> {

@@ -12,19 +12,10 @@ pub mod vocabulary;
 use merge::PieceMerger;
 use split::PieceIter;
 use vocabulary::TokenVocabulary;
+pub use vocabulary::Tokenizer;
 
 /// The name of the vocabulary used by [`tokens`].
 pub const TOKENIZER: &str = Tokenizer::O200k.name();
-
-/// A vocabulary with the pattern that belongs to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Tokenizer {
-    /// `o200k_base`: 199,998 tokens.
-    #[default]
-    O200k,
-    /// `cl100k_base`: 100,256 tokens.
-    Cl100k,
-}
 
 /// The result of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -36,17 +27,6 @@ pub struct CountResult {
 }
 
 impl Tokenizer {
-    /// Every tokenizer, the default first.
-    pub const ALL: [Self; 2] = [Self::O200k, Self::Cl100k];
-
-    /// Returns the name given by its authors.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::O200k => "o200k_base",
-            Self::Cl100k => "cl100k_base",
-        }
-    }
-
     /// Returns the exact number of tokens in `text`, as many as `encode_ordinary` of the
     /// reference implementation returns.
     ///
@@ -64,14 +44,6 @@ impl Tokenizer {
         let mut pieces = PieceIter::new(text, self);
         let tokens = pieces.by_ref().map(|piece| merger.count(piece.as_bytes())).sum();
         CountResult { tokens, steps: pieces.steps() + merger.steps() }
-    }
-
-    /// Returns the bytes of its vocabulary, for [`TokenVocabulary::of`].
-    pub const fn file(self) -> &'static [u8] {
-        match self {
-            Self::O200k => vocabulary::O200K,
-            Self::Cl100k => vocabulary::CL100K,
-        }
     }
 }
 

@@ -12,7 +12,7 @@
 use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;
 
-use super::Tokenizer;
+use super::vocabulary::Tokenizer;
 
 /// The maximum number of digits in a piece.
 const DIGITS: usize = 3;

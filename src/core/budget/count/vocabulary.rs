@@ -1,4 +1,4 @@
-//! A vocabulary in the form in which it is embedded in the program: the tokens' bytes and ranks.
+//! The tokenizers and their vocabularies: the tokens' bytes and ranks, as embedded in the program.
 //!
 //! The files in `assets/` contain a ready hash table, so nothing is built at startup, and only
 //! the pages that are accessed are loaded into memory. All numbers are little-endian; the parts
@@ -37,6 +37,37 @@ const SLOTS_FOR_TWO: usize = 3;
 /// The multiplier of the hash: odd and without a pattern in its bits (the fraction of the golden
 /// ratio).
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A vocabulary with the pattern that belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Tokenizer {
+    /// `o200k_base`: 199,998 tokens.
+    #[default]
+    O200k,
+    /// `cl100k_base`: 100,256 tokens.
+    Cl100k,
+}
+
+impl Tokenizer {
+    /// Every tokenizer, the default first.
+    pub const ALL: [Self; 2] = [Self::O200k, Self::Cl100k];
+
+    /// Returns the name given by its authors.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::O200k => "o200k_base",
+            Self::Cl100k => "cl100k_base",
+        }
+    }
+
+    /// Returns the bytes of its vocabulary, for [`TokenVocabulary::of`].
+    pub const fn file(self) -> &'static [u8] {
+        match self {
+            Self::O200k => O200K,
+            Self::Cl100k => CL100K,
+        }
+    }
+}
 
 /// A vocabulary, borrowed from its file.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,7 +3,7 @@
 //! Quoted history, signatures, disclaimers and the footers of lists become one line each, with
 //! their size and the argument that shows them.
 
-use super::{QuoteParts, split};
+use super::parts::{QuoteParts, split};
 use crate::text::fence::{FORWARDED_MESSAGE, OURS, QUOTED_HISTORY};
 
 /// Maximum length of a signature that costs less than the line in its place, in characters.

@@ -5,10 +5,13 @@
 //! recognised by their last labels, and a message is never blocked because of that guess.
 
 mod auth_results;
+mod domains;
 pub(super) mod script;
 mod twin;
 
 pub use auth_results::AuthResults;
+pub(super) use domains::organisation;
+use domains::{domain, related, to_ascii, to_unicode};
 pub(crate) use script::is_mixed;
 pub use twin::{KnownPerson, imitated};
 
@@ -118,7 +121,7 @@ fn several(from: &[MailAddress], second: Option<&str>) -> Option<SenderWarning> 
 fn replies(reply_to: Option<&str>, domain: &str) -> Option<SenderWarning> {
     let answers = super::address_list(reply_to?);
     let other = answers.iter().find(|one| {
-        let own = self::domain(&one.email);
+        let own = domains::domain(&one.email);
         !own.is_empty() && !domain.is_empty() && !related(own, domain)
     })?;
     Some(SenderWarning {
@@ -149,7 +152,7 @@ fn spelling(sender: &MailAddress, domain: &str, own: &str) -> Vec<SenderWarning>
             note: note!("the sender's name {} mixes scripts", quoted(name)),
         });
     }
-    let own = to_unicode(self::domain(own));
+    let own = to_unicode(domains::domain(own));
     let twin = |one: &str| one != plain && script::skeleton(one) == script::skeleton(&plain);
     if twin(&own) {
         found.push(SenderWarning {
@@ -174,11 +177,6 @@ fn spelling(sender: &MailAddress, domain: &str, own: &str) -> Vec<SenderWarning>
 /// invisible characters.
 pub fn looks_like(text: &str, word: &str) -> bool {
     script::skeleton(super::visible(&super::cell(text)).trim()) == script::skeleton(word)
-}
-
-/// Returns the part of an address after the last @.
-fn domain(email: &str) -> &str {
-    email.rsplit_once('@').map_or("", |(_, domain)| domain)
 }
 
 /// Returns the domains of addresses, and bare domains, that occur in a name.
@@ -211,44 +209,3 @@ const ENDINGS: &[&str] = &[
     "example", "de", "uk", "fr", "nl", "ch", "eu", "ru", "cn", "jp", "pl", "se", "dk", "fi", "ca",
     "au", "br", "es",
 ];
-
-/// Returns true for domains of the same organisation, as far as their last labels show.
-fn related(one: &str, other: &str) -> bool {
-    organisation(&ascii(one)) == organisation(&ascii(other))
-}
-
-/// Returns the last two labels of a domain, or three if the second last is one that countries
-/// register under.
-pub(super) fn organisation(domain: &str) -> String {
-    let labels: Vec<&str> = domain.trim_end_matches('.').split('.').collect();
-    let shared = |label: &str| {
-        matches!(
-            label,
-            "co" | "com" | "org" | "net" | "ac" | "gov" | "edu" | "ne" | "or" | "gob" | "nom"
-        )
-    };
-    let count = match labels.as_slice() {
-        [.., second, last] if last.len() == 2 && shared(second) => 3,
-        _ => 2,
-    };
-    let from = labels.len().saturating_sub(count);
-    labels.get(from..).unwrap_or_default().join(".")
-}
-
-/// Returns a domain in ASCII, as sent.
-fn ascii(domain: &str) -> String {
-    to_ascii(domain).unwrap_or_else(|| domain.to_lowercase())
-}
-
-fn to_ascii(domain: &str) -> Option<String> {
-    let ascii = url::quirks::domain_to_ascii(domain);
-    (!ascii.is_empty()).then_some(ascii)
-}
-
-/// Returns a domain in Unicode, as displayed.
-fn to_unicode(domain: &str) -> String {
-    match url::quirks::domain_to_unicode(domain) {
-        none if none.is_empty() => domain.to_lowercase(),
-        decoded => decoded,
-    }
-}

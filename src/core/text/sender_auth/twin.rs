@@ -3,7 +3,9 @@
 //! This is a guess from spelling alone. The caller knows who has been written to, and warns only of
 //! other senders.
 
-use super::{MailAddress, ascii, organisation, script, to_unicode};
+use super::domains::{ascii, organisation, to_unicode};
+use super::script;
+use crate::text::address::MailAddress;
 
 /// Minimum length of names that are compared character by character: shorter ones are alike by
 /// chance.

@@ -11,6 +11,7 @@
 pub mod clock;
 pub mod dates;
 mod mention;
+mod parsed;
 
 use clock::ClockTime;
 pub use clock::minutes;
@@ -18,11 +19,12 @@ use dates::DateWords;
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::temporal::{Pieces, TimeZoneAnnotationKind};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
-use jiff::{Timestamp, ToSpan, Unit};
+use jiff::{Timestamp, ToSpan};
 pub use mention::mentioned;
+pub use parsed::{ParsedTime, TimeContext};
 
 use crate::error::{Error, Result};
-use crate::event_time::{self, EventTime, ZonedTime};
+use crate::event_time;
 use crate::text;
 
 /// Forms of a time, suggested if one is not understood.
@@ -31,95 +33,6 @@ const FORMS: &str = "write it as `2026-02-03 18h05`, `2026-02-03`, `tomorrow 9am
 
 /// The maximum length of a time in bytes.
 const MAX_LEN: usize = 100;
-
-/// The current time, and the zone of times that state none.
-#[derive(Debug, Clone)]
-pub struct TimeContext {
-    /// The current time.
-    pub now: Timestamp,
-    /// The zone.
-    pub zone: TimeZone,
-    /// True if the zone was given for this very time. An offset in the time must then equal the
-    /// zone's.
-    pub named: bool,
-}
-
-impl TimeContext {
-    /// Returns the current local time, to the minute.
-    fn local(&self) -> DateTime {
-        let local = self.zone.to_datetime(self.now);
-        DateTime::from_parts(local.date(), jiff::civil::time(local.hour(), local.minute(), 0, 0))
-    }
-
-    /// Returns the current time to the minute, which is the precision of shown times.
-    fn minute(&self) -> Timestamp {
-        let over = self.now.as_second().rem_euclid(60);
-        Timestamp::from_second(self.now.as_second() - over).unwrap_or(self.now)
-    }
-}
-
-/// A parsed time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParsedTime {
-    /// A day, without a time.
-    Day(Date),
-    /// A local time in the zone, and its instant.
-    At(DateTime, Timestamp),
-}
-
-impl ParsedTime {
-    /// Returns the day or instant.
-    pub fn when(self) -> EventTime {
-        match self {
-            Self::Day(day) => EventTime::Day(day),
-            Self::At(_, at) => EventTime::At(at),
-        }
-    }
-
-    /// Returns the time for writing, with the zone's name. It is in UTC if the local time would
-    /// mean another instant (the second of two).
-    pub fn moment(self, zone: &TimeZone) -> ZonedTime {
-        match self {
-            Self::Day(day) => ZonedTime::Day(day),
-            Self::At(local, at) => match zone.iana_name() {
-                Some(name) if event_time::resolve(local, zone) == at => {
-                    ZonedTime::At(local, name.to_owned())
-                }
-                _ => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
-            },
-        }
-    }
-
-    /// Formats `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day, for reporting how a text
-    /// was understood.
-    pub fn tell(&self, zone: &TimeZone) -> String {
-        event_time::start(self.when(), zone)
-    }
-
-    /// Returns its day.
-    pub fn day(self) -> Date {
-        match self {
-            Self::Day(day) => day,
-            Self::At(local, _) => local.date(),
-        }
-    }
-
-    /// Returns the beginning of a range that starts with this time.
-    pub fn first(self, zone: &TimeZone) -> Timestamp {
-        self.when().instant(zone)
-    }
-
-    /// Returns the end of a range that ends with this time. A day is included in full.
-    pub fn over(self, zone: &TimeZone) -> Timestamp {
-        match self {
-            Self::Day(day) => {
-                let after = day.checked_add(1.day()).unwrap_or(day);
-                EventTime::Day(after).instant(zone)
-            }
-            Self::At(_, at) => at,
-        }
-    }
-}
 
 /// Parses a time. A week, a month or a year means its first day.
 ///
@@ -428,19 +341,4 @@ fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
 
 fn stamp(local: DateTime) -> String {
     format!("{} {}", local.date(), event_time::clock(local))
-}
-
-/// Adds a duration to an instant. Days keep the local time.
-fn later(from: Timestamp, span: jiff::Span, zone: &TimeZone) -> Result<Timestamp> {
-    let time_only = span.get_years() == 0
-        && span.get_months() == 0
-        && span.get_weeks() == 0
-        && span.get_days() == 0;
-    let sum = if time_only {
-        from.checked_add(span)
-    } else {
-        from.to_zoned(zone.clone()).checked_add(span).map(|sum| sum.timestamp())
-    };
-    let sum = sum.and_then(|at| at.round(Unit::Minute));
-    sum.map_err(|_| Error::argument("that is out of range"))
 }

@@ -17,8 +17,8 @@ fn here(now: &str, zone: &str) -> TimeContext {
 /// Returns the reading of a time with its instant, or the whole error.
 fn reported(parsed: daysheet_core::error::Result<ParsedTime>, here: &TimeContext) -> String {
     match parsed {
-        Ok(parsed @ ParsedTime::Day(_)) => parsed.tell(&here.zone),
-        Ok(parsed @ ParsedTime::At(_, at)) => format!("{} = {at}", parsed.tell(&here.zone)),
+        Ok(parsed @ ParsedTime::Day(_)) => parsed.formatted(&here.zone),
+        Ok(parsed @ ParsedTime::At(_, at)) => format!("{} = {at}", parsed.formatted(&here.zone)),
         Err(error) => error.to_string(),
     }
 }
@@ -479,7 +479,7 @@ fn times_at_the_calendars_limits_are_handled() {
                 "0000-01-01", "-009999-01-01T00:00Z", "december", "+9999y", "-9999y",
             ] {
                 if let Ok(parsed) = time_parse::read(text, &here) {
-                    let _ = (parsed.tell(&here.zone), parsed.moment(&here.zone));
+                    let _ = (parsed.formatted(&here.zone), parsed.moment(&here.zone));
                     let _ = (parsed.first(&here.zone), parsed.over(&here.zone));
                 }
                 let _ = time_parse::last(text, &here);
@@ -507,7 +507,7 @@ proptest! {
             named,
         };
         if let Ok(parsed) = time_parse::read(&text, &here) {
-            let _ = (parsed.tell(&here.zone), parsed.moment(&here.zone));
+            let _ = (parsed.formatted(&here.zone), parsed.moment(&here.zone));
             let _ = (parsed.first(&here.zone), parsed.over(&here.zone));
             let _ = time_parse::end(&text, parsed, &here);
         }
@@ -537,7 +537,7 @@ proptest! {
         let parsed = time_parse::read(&reported, &here).unwrap();
         // A time in a repeated hour is written with its offset.
         prop_assert_eq!(parsed, ParsedTime::At(local, at));
-        prop_assert_eq!(parsed.tell(&here.zone), reported);
+        prop_assert_eq!(parsed.formatted(&here.zone), reported);
         // The local time elsewhere may follow it.
         let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
         let beside = event_time::start_beside(EventTime::At(at), &here.zone, &tokyo);

@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 
 use super::clock::{self, ClockTime};
-use super::{ParsedTime, TimeContext, later};
+use super::parsed::{ParsedTime, TimeContext, later};
 use crate::error::{Error, Result};
 use crate::event_time;
 

@@ -277,7 +277,7 @@ fn echo_line(
     if absolute && !foreign {
         return None;
     }
-    let when = parsed.tell(&here.zone);
+    let when = parsed.formatted(&here.zone);
     Some(match (parsed, here.zone.iana_name()) {
         (ParsedTime::At(..), Some(zone)) => {
             note!("{}: {} = {} {}", ours(name), ours(brief(text)), ours(when), ours(zone))

@@ -21,15 +21,12 @@ use crate::event_time::{self, ZonedTime};
 mod month;
 mod shape;
 
-use shape::PatternShape;
+use month::INDICES;
+use shape::{PatternShape, refusal};
 
 /// Graph's names for the days of the week, Monday first.
 const NAMES: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-
-/// Graph's names for the positions of a day within a month.
-const INDICES: [(&str, i32); 5] =
-    [("first", 1), ("second", 2), ("third", 3), ("fourth", 4), ("last", -1)];
 
 /// The maximum number of occurrences that Exchange counts.
 const COUNTED: u32 = 999;
@@ -72,8 +69,8 @@ pub fn pattern(repeat: &EventRecurrence, start: &ZonedTime, zone: &str) -> Resul
                 .next("use UNTIL, or a series without an end"));
         }
         (Some(count), None) => {
-            put(&mut range, "type", "numbered".into());
-            put(&mut range, "numberOfOccurrences", count.into());
+            insert_member(&mut range, "type", "numbered".into());
+            insert_member(&mut range, "numberOfOccurrences", count.into());
         }
         (None, Some(until)) => {
             // Graph's range has only a date, so a time in UNTIL is converted to the last day
@@ -82,19 +79,16 @@ pub fn pattern(repeat: &EventRecurrence, start: &ZonedTime, zone: &str) -> Resul
             if end < day {
                 return Err(refusal("must end after it starts").next("set UNTIL after the start"));
             }
-            put(&mut range, "type", "endDate".into());
-            put(&mut range, "endDate", end.to_string().into());
+            insert_member(&mut range, "type", "endDate".into());
+            insert_member(&mut range, "endDate", end.to_string().into());
         }
-        (None, None) => put(&mut range, "type", "noEnd".into()),
+        (None, None) => insert_member(&mut range, "type", "noEnd".into()),
     }
     Ok(json!({ "pattern": pattern_value(&shape), "range": range }))
 }
 
-fn refusal(what: impl std::fmt::Display) -> Error {
-    Error::argument(format!("Outlook cannot repeat an event like this: a series {what}"))
-}
-
-fn put(object: &mut Value, name: &str, value: Value) {
+/// Sets a member of a JSON object.
+fn insert_member(object: &mut Value, name: &str, value: Value) {
     if let Some(object) = object.as_object_mut() {
         object.insert(name.to_owned(), value);
     }
@@ -210,7 +204,7 @@ pub fn rule(recurrence: &Value) -> Option<String> {
     let parts = &mut rule.parts;
     let interval = whole(pattern, "interval").unwrap_or(1).max(1);
     parts.interval = Some(u16::try_from(interval).ok()?).filter(|interval| *interval > 1);
-    match word(pattern, "type").as_str() {
+    match lower_text(pattern, "type").as_str() {
         "daily" => {}
         "weekly" => {
             parts.freq = ICalendarFrequency::Weekly;
@@ -218,7 +212,7 @@ pub fn rule(recurrence: &Value) -> Option<String> {
             // The first day of the week only matters if some weeks are skipped.
             if interval > 1 && parts.byday.len() > 1 {
                 // Graph's default is Sunday.
-                let first = weekday(&word(pattern, "firstDayOfWeek")).unwrap_or(6);
+                let first = weekday(&lower_text(pattern, "firstDayOfWeek")).unwrap_or(6);
                 parts.wkst = DAYS.get(first).filter(|_| first > 0).map(|(_, day)| *day);
             }
         }
@@ -259,8 +253,8 @@ pub fn rule(recurrence: &Value) -> Option<String> {
         _ => return None,
     }
     let range = recurrence.get("range").unwrap_or(&Value::Null);
-    match word(range, "type").as_str() {
-        "enddate" => match until(&word(range, "endDate"))? {
+    match lower_text(range, "type").as_str() {
+        "enddate" => match until(&lower_text(range, "endDate"))? {
             RuleEnd::Day(day) => rule.until = Some(RuleEnd::Day(day)),
             RuleEnd::Local(at) | RuleEnd::Utc(at) => rule.until = Some(RuleEnd::Day(at.date())),
         },
@@ -276,7 +270,7 @@ pub fn rule(recurrence: &Value) -> Option<String> {
 }
 
 /// Returns a text in lower case; empty if it is missing.
-fn word(object: &Value, name: &str) -> String {
+fn lower_text(object: &Value, name: &str) -> String {
     let text = object.get(name).and_then(Value::as_str).unwrap_or_default();
     text.to_ascii_lowercase()
 }
@@ -318,7 +312,7 @@ fn days(pattern: &Value) -> Option<Vec<ICalendarDay>> {
 
 /// Converts to `BYDAY=2TU` for one day of the week, or to `BYDAY=MO,TU;BYSETPOS=2` for several.
 fn relative(pattern: &Value, byday: &mut Vec<ICalendarDay>, setpos: &mut Vec<i32>) -> Option<()> {
-    let index = match word(pattern, "index").as_str() {
+    let index = match lower_text(pattern, "index").as_str() {
         // Graph's default is `first`.
         "" => 1,
         name => {

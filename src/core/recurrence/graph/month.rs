@@ -6,8 +6,11 @@
 
 use calcard::icalendar::ICalendarRecurrenceRule;
 
-use super::INDICES;
 use crate::recurrence::place;
+
+/// Graph's names for the positions of a day within a month.
+pub const INDICES: [(&str, i32); 5] =
+    [("first", 1), ("second", 2), ("third", 3), ("fourth", 4), ("last", -1)];
 
 /// A day of the month in Graph's patterns.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use calcard::icalendar::{ICalendarFrequency, ICalendarMonth, ICalendarRecurrence
 use jiff::civil::Date;
 
 use super::month::{self, MonthDay};
-use super::refusal;
 use crate::error::{Error, Result};
 use crate::recurrence::{RecurrenceRule, place};
 
@@ -226,4 +225,9 @@ fn no_day(parts: &ICalendarRecurrenceRule) -> Error {
 
 fn several() -> Error {
     refusal("cannot repeat on several days of a month").next("create a series for each day")
+}
+
+/// Returns the error for a series that Graph cannot express; `what` says what the series does or is.
+pub fn refusal(what: impl std::fmt::Display) -> Error {
+    Error::argument(format!("Outlook cannot repeat an event like this: a series {what}"))
 }

@@ -13,8 +13,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::CalendarCapabilities;
-use super::ListPage;
+use super::capabilities::CalendarCapabilities;
+use super::list::ListPage;
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::project::Projection;

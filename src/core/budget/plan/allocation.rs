@@ -3,7 +3,7 @@
 //! The only module that adds up tokens: a heading is paid with its first user and refunded with
 //! its last. Sums are exact, however large.
 
-use super::{BlockRendering, PlannedBlock};
+use super::block::{BlockRendering, PlannedBlock};
 
 /// The upper limit of a value, which keeps sums finite.
 const MAX_VALUE: f64 = 1e9;

@@ -9,7 +9,8 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::allocation::{RenderingAllocation, wide};
-use super::{PlacementTier, PlannedBlock, RenderingPlan};
+use super::block::{PlacementTier, PlannedBlock};
+use super::steps::RenderingPlan;
 
 /// The maximum total number of renderings for which exchanges are tried. Among more renderings a
 /// single one weighs little.
@@ -102,7 +103,7 @@ impl RenderingPlan {
         blocks: &[PlannedBlock],
         budget: usize,
     ) {
-        let mut shown = self.members.clone();
+        let mut shown = self.members().to_vec();
         shown.retain(|at| allocation.chosen(*at).is_some());
         self.greedy(allocation, blocks, &shown, budget);
         let ways: usize = shown.iter().map(|at| allocation.renderings(*at).len()).sum();

@@ -10,30 +10,11 @@ pub mod value;
 pub mod write;
 
 use value::JsonValue;
+pub use write::StcVersion;
 use write::{ROW, StcStyle, columns, heading, row, spell, write};
 
 use super::Document;
 use crate::row::{RowCell, RowExtra, RowTable};
-
-/// The versions of STC. Both have the same content and are read alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum StcVersion {
-    /// With braces around the root object, and all text in quotes.
-    #[default]
-    One,
-    /// Without these braces, and with quotes only where needed.
-    Two,
-}
-
-impl StcVersion {
-    /// Returns the number by which answers name it.
-    pub const fn number(self) -> u32 {
-        match self {
-            Self::One => 1,
-            Self::Two => 2,
-        }
-    }
-}
 
 /// Returns the document as one line of STC.
 pub fn encode(document: &Document, version: StcVersion) -> String {

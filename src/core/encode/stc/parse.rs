@@ -44,6 +44,17 @@ pub fn placed_json(text: &str) -> Result<PlacedValue, ParseError> {
     read(text, TextSyntax::Json)
 }
 
+impl JsonValue {
+    /// Parses a JSON text (RFC 8259).
+    ///
+    /// # Errors
+    /// Text that is not JSON, nests deeper than [`super::scan::MAX_DEPTH`] levels or contains
+    /// half of a surrogate pair.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        placed_json(text).map(|placed| placed.value)
+    }
+}
+
 fn read(text: &str, syntax: TextSyntax) -> Result<PlacedValue> {
     let mut parser =
         StcParser { scanner: StcScanner::new(text), syntax, places: Vec::new(), more: None };

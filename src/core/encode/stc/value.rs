@@ -7,10 +7,6 @@
 
 use std::fmt::Write;
 
-use super::parse::placed_json;
-use super::scan::ParseError;
-use super::write::{StcStyle, spell};
-
 /// A JSON value. Comparison is exact: `1` is not equal to `1.0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonValue {
@@ -29,27 +25,13 @@ pub enum JsonValue {
 }
 
 impl JsonValue {
-    /// Parses a JSON text (RFC 8259).
-    ///
-    /// # Errors
-    /// Text that is not JSON, nests deeper than [`super::scan::MAX_DEPTH`] levels or contains
-    /// half of a surrogate pair.
-    pub fn parse(text: &str) -> Result<Self, ParseError> {
-        placed_json(text).map(|placed| placed.value)
-    }
-
     /// Returns true for a value that is neither a list nor an object.
     pub fn is_primitive(&self) -> bool {
         !matches!(self, Self::List(_) | Self::Object(_))
     }
 
-    /// Returns the value as JSON without blanks and unnecessary escapes.
-    pub fn to_json(&self) -> String {
-        spell(self, StcStyle::Json)
-    }
-
     /// Returns a number or literal in the notation of JSON and STC; empty for other values.
-    pub(super) fn word(&self) -> &str {
+    pub(super) fn lexeme(&self) -> &str {
         match self {
             Self::Null => "null",
             Self::Bool(true) => "true",

@@ -2,12 +2,31 @@
 //!
 //! Writing never fails: no value is too deep. Each value has exactly one text per version.
 
-use super::StcVersion;
 use super::scan::looks_like_number;
 use super::value::{JsonValue, quote};
 
 /// The separator of a table's rows.
 pub(super) const ROW: &str = " / ";
+
+/// The versions of STC. Both have the same content and are read alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StcVersion {
+    /// With braces around the root object, and all text in quotes.
+    #[default]
+    One,
+    /// Without these braces, and with quotes only where needed.
+    Two,
+}
+
+impl StcVersion {
+    /// Returns the number by which answers name it.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
+}
 
 /// Returns the value as one line of STC.
 pub fn write(value: &JsonValue, version: StcVersion) -> String {
@@ -18,6 +37,13 @@ pub fn write(value: &JsonValue, version: StcVersion) -> String {
         // The beginning of a text determines its version, so other values are the same in
         // both.
         _ => spell(value, StcStyle::One),
+    }
+}
+
+impl JsonValue {
+    /// Returns the value as JSON without blanks and unnecessary escapes.
+    pub fn to_json(&self) -> String {
+        spell(self, StcStyle::Json)
     }
 }
 
@@ -41,7 +67,7 @@ pub(super) fn spell(value: &JsonValue, style: StcStyle) -> String {
         JsonValue::Object(members) if style == StcStyle::Two => {
             open.push((RowParts::Members(members.iter()), "", false));
         }
-        other => part(&mut out, &mut open, other, false, style),
+        other => write_part(&mut out, &mut open, other, false, style),
     }
     while let Some((parts, close, after)) = open.last_mut() {
         let after = std::mem::replace(after, true);
@@ -60,7 +86,7 @@ pub(super) fn spell(value: &JsonValue, style: StcStyle) -> String {
         if let Some(name) = name {
             key(&mut out, name, style);
         }
-        part(&mut out, &mut open, value, name.is_some(), style);
+        write_part(&mut out, &mut open, value, name.is_some(), style);
     }
     out
 }
@@ -73,7 +99,7 @@ enum RowParts<'a> {
 
 /// Writes a value, or the beginning of a list or object. After a key, counted lists and tables
 /// follow directly, and all other values after a colon.
-fn part<'a>(
+fn write_part<'a>(
     out: &mut String,
     open: &mut Vec<(RowParts<'a>, &'static str, bool)>,
     value: &'a JsonValue,
@@ -179,7 +205,7 @@ fn primitive(out: &mut String, value: &JsonValue, style: StcStyle) {
             out.push_str(string);
         }
         JsonValue::Text(string) => text(out, string, style),
-        other => out.push_str(other.word()),
+        other => out.push_str(other.lexeme()),
     }
 }
 

@@ -11,11 +11,13 @@
 
 mod notes;
 mod pieces;
+mod sizes;
 mod view;
 
 use self::notes::AnswerLimit;
-use self::pieces::AnswerPieces;
-use self::view::ChosenRenderings;
+pub use self::pieces::ShortenedCounts;
+use self::pieces::{AnswerPieces, ChosenRenderings};
+use self::sizes::{AnswerSizer, lines};
 use super::WholeAnswer;
 use super::count::Tokenizer;
 use super::plan::{TooSmall, plan_of};
@@ -23,7 +25,6 @@ use super::value::ValueStrategy;
 use crate::encode::{Document, Format};
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::fence::Fence;
-use crate::text::{LINE, wrapped};
 
 /// The maximum size of an answer in bytes, whatever its budget. Clients accept answers of this
 /// size.
@@ -79,21 +80,6 @@ pub struct FittedAnswer {
     pub shortened: Option<ShortenedCounts>,
     /// The number of cells in the whole answer that show only a part of their value.
     pub cut: usize,
-}
-
-/// The counts of what was shortened in one chunk.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ShortenedCounts {
-    /// Items that are shown, in any form.
-    pub shown: usize,
-    /// Items of the whole answer.
-    pub of: usize,
-    /// Shown items by level, the lowest first.
-    pub levels: [usize; 3],
-    /// Shown items that lack columns.
-    pub lowered: usize,
-    /// Shown items whose long text is a window.
-    pub windows: usize,
 }
 
 /// The blocks of a complete response, with the positions of its long texts.
@@ -179,30 +165,6 @@ pub fn whole_document(response: &WholeAnswer, secret: &[u8; 32]) -> Document {
     view::unwritten(response, &pieces, &pieces.whole(), Format::Json).document
 }
 
-/// The tokenizer and format for computing sizes.
-#[derive(Debug, Clone, Copy)]
-struct AnswerSizer {
-    format: Format,
-    tokenizer: Option<Tokenizer>,
-    /// The budget. Larger sizes are not computed.
-    most: usize,
-}
-
-impl AnswerSizer {
-    fn none(format: Format) -> Self {
-        Self { format, tokenizer: None, most: 0 }
-    }
-
-    fn count(&self, text: &str) -> usize {
-        self.tokenizer.map_or(0, |tokenizer| tokenizer.count(text))
-    }
-}
-
-/// Returns the numbered lines of a long text, each with its newline.
-fn lines(text: &str) -> Vec<&str> {
-    wrapped(text, LINE)
-}
-
 /// Writes the part of `response` that fits, or the requested chunk of it.
 ///
 /// `output` stores the complete answer and returns its id. It is called once if anything was
@@ -249,9 +211,9 @@ pub fn fit(
     // If the bytes run out first, advising a larger budget in the notes would be wrong.
     let ceiling = is_over_ceiling(&whole, options).then_some(options.ceiling);
     let limit = |options: &FitOptions<'_>| AnswerLimit { budget: options.stated_budget, ceiling };
-    let divide = |options: &FitOptions<'_>| {
-        chunks(response, options, limit(options), &cuts, &id, &kept.starts)
-    };
+    let stored = StoredAnswer { id: &id, starts: &kept.starts };
+    let divide =
+        |options: &FitOptions<'_>| chunks(response, options, limit(options), &cuts, stored);
     let (pieces, chunks) =
         divide(options).map_err(|short| sufficient(short, options, divide).error())?;
     let count = chunks.len();
@@ -325,15 +287,22 @@ fn sufficient<T>(
     short
 }
 
-/// Returns the items and all chunks of an answer. `starts` are the lines in the stored output at
-/// which its long texts begin.
+/// The stored complete answer, to which a shortened one points.
+#[derive(Debug, Clone, Copy)]
+struct StoredAnswer<'a> {
+    /// Its id.
+    id: &'a str,
+    /// The lines at which its long texts begin.
+    starts: &'a [usize],
+}
+
+/// Returns the items and all chunks of an answer.
 fn chunks(
     response: &WholeAnswer,
     options: &FitOptions<'_>,
     limit: AnswerLimit,
     cuts: &[(&'static str, usize)],
-    id: &str,
-    starts: &[usize],
+    stored: StoredAnswer<'_>,
 ) -> std::result::Result<(AnswerPieces, Vec<AnswerChunk>), DoesNotFit> {
     let sizes = AnswerSizer {
         format: options.format,
@@ -342,7 +311,7 @@ fn chunks(
     };
     let mut pieces = pieces::pieces(response, &sizes, options.secret);
     pieces.value(response, options.strategy);
-    pieces.pointer(id, starts);
+    pieces.pointer(stored.id, stored.starts);
     let fixed = FixedCost::of_all(response, &pieces, &sizes, cuts, limit);
     let mut chunks: Vec<AnswerChunk> = Vec::new();
     let mut left: Vec<usize> = (0..pieces.items.len()).collect();

@@ -4,9 +4,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::ShortenedCounts;
-use super::pieces::AnswerPieces;
-use super::view::ChosenRenderings;
+use super::pieces::{AnswerPieces, ChosenRenderings, ShortenedCounts};
 use crate::budget::response::WholeAnswer;
 use crate::encode::Document;
 use crate::row::{RowCell, RowTable};

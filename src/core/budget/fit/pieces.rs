@@ -3,8 +3,7 @@
 //! A row can be shown with its columns up to each level of its table, a long text in windows of
 //! growing size. The renderings of an item grow in both.
 
-use super::view::{self, ChosenRenderings};
-use super::{AnswerSizer, ShortenedCounts, lines};
+use super::sizes::{AnswerSizer, in_json, lines};
 use crate::budget::plan::{BlockRendering, PlannedBlock};
 use crate::budget::response::{AnswerItem, LongText, WholeAnswer};
 use crate::budget::value::{self, ValueHint, ValueStrategy};
@@ -37,6 +36,24 @@ pub(super) struct AnswerPieces {
     pub(super) texts: Vec<LongTextParts>,
     /// The id by which missing parts can be read.
     pub(super) id: String,
+}
+
+/// The chosen rendering of each item; `None` for an item that is not shown.
+pub(super) type ChosenRenderings = Vec<Option<usize>>;
+
+/// The counts of what was shortened in one chunk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ShortenedCounts {
+    /// Items that are shown, in any form.
+    pub shown: usize,
+    /// Items of the whole answer.
+    pub of: usize,
+    /// Shown items by level, the lowest first.
+    pub levels: [usize; 3],
+    /// Shown items that lack columns.
+    pub lowered: usize,
+    /// Shown items whose long text is a window.
+    pub windows: usize,
 }
 
 /// One rendering of an item.
@@ -360,7 +377,7 @@ fn windows(text: &LongText, sizes: &AnswerSizer) -> Vec<(Option<TextWindow>, (us
     // Escapes make a line dearer in JSON and STC.
     let costs: Vec<usize> = lines
         .iter()
-        .map(|line| if fields { sizes.count(&view::in_json(line)) } else { sizes.count(line) })
+        .map(|line| if fields { sizes.count(&in_json(line)) } else { sizes.count(line) })
         .collect();
     let all: usize = costs.iter().sum();
     let lengths: Vec<usize> = lines.iter().map(|line| line.chars().count()).collect();

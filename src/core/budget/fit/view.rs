@@ -5,16 +5,13 @@
 
 use std::ops::Range;
 
-use super::lines;
-use super::pieces::{AnswerPieces, ItemRendering, shown_level};
+use super::pieces::{AnswerPieces, ChosenRenderings, ItemRendering, shown_level};
+use super::sizes::lines;
 use crate::budget::response::{LongText, WholeAnswer};
 use crate::encode::{Document, Format};
 use crate::row::{RowCell, RowTable};
 use crate::schemas::ColumnLevel;
 use crate::text::fence::Fence;
-
-/// The chosen rendering of each item; `None` for an item that is not shown.
-pub(super) type ChosenRenderings = Vec<Option<usize>>;
 
 /// The written document and texts.
 pub(super) struct DocumentView {
@@ -203,10 +200,4 @@ impl<'a> ShownText<'a> {
             None => self.text,
         });
     }
-}
-
-/// Returns a text as a JSON string literal.
-pub(super) fn in_json(text: &str) -> String {
-    // Strings always serialise.
-    serde_json::to_string(text).unwrap_or_default()
 }

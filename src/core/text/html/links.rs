@@ -10,9 +10,19 @@ use std::collections::HashMap;
 
 use url::Url;
 
-use super::MailLink;
 use super::redirect::{self, bare_host, related};
 use crate::text::{cell, clip, look_alike};
+
+/// A link in a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailLink {
+    /// The address, without tracking parameters.
+    pub url: String,
+    /// The text of the first link to it; empty if that is the address itself.
+    pub text: String,
+    /// A remark on the target; empty if the address says it all.
+    pub remark: String,
+}
 
 /// Parameters that only identify the reader.
 const TRACKING: &[&str] = &[

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::css::{CssVisibility, MatchWork, VisibilityWalker};
+use super::css::{MatchWork, VisibilityWalker};
+use super::hidden::{CssVisibility, DoubtfulText, HiddenText, HidingReason};
 use super::tree::{DomTree, NodeId, ROOT, TreeWalk, WalkStep};
 use super::writer::WhiteSpace;
-use super::{DoubtfulText, HiddenText, HidingReason};
 use crate::text::orders;
 use crate::text::payment::names_new_account;
 

@@ -9,16 +9,24 @@ use super::elements::{
     MessagePart, has_blockquote, is_block, is_cited, longest_ticks, part, picture_text, pictured,
     shifted, text_below, tight,
 };
-use super::links::{LinkTarget, MailLinks, odd_scheme};
+use super::links::{LinkTarget, MailLink, MailLinks, odd_scheme};
 use super::prune::PrunedElements;
 use super::table::{self, TablePlan};
 use super::tree::{DomTree, NodeId, ROOT, TreeWalk, WalkStep};
 use super::writer::TextWriter;
-use super::{MailLink, TextStyle};
 use crate::text::fence::{END, OURS, QUOTE, SIGNATURE};
 use crate::text::invisible::InvisibleUse;
 use crate::text::numeral::numeral;
 use crate::text::{cell, clip, invisible, quote};
+
+/// The format of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextStyle {
+    /// Plain text, with no markup but list markers and quote marks.
+    Text,
+    /// Markdown, with headings, emphasis and tables.
+    Markdown,
+}
 
 /// The sign around text that is struck out.
 const STRUCK: &str = "~~";

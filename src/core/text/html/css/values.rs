@@ -5,4 +5,5 @@ pub mod color;
 mod function;
 pub mod grammar;
 pub mod property;
+mod single;
 pub mod value;

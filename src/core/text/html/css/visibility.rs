@@ -2,7 +2,8 @@
 //!
 //! Each element is entered with its computed style. That determines its effects on its content:
 //! opacity, size, ground, displacement and clipping. A text takes them from the element around it.
-//! The files below compute the effects of the properties; this file combines them.
+//! The files below compute the effects of the properties and hold the state of the walk
+//! ([`walker`]); this file combines them.
 
 mod backdrop;
 mod bounds;
@@ -12,25 +13,25 @@ mod contrast;
 mod effects;
 mod empty_boxes;
 mod geometry;
+mod measure;
 mod overlap;
+mod placement;
+mod room;
+mod walker;
 
-use std::collections::{BTreeMap, HashSet};
-use std::ops::Range;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use backdrop::{ColourFilter, TextBackdrop, TextContrast};
-use bounds::ElementBounds;
-use clip::ClipBoxes;
+use backdrop::{TextBackdrop, TextContrast};
 use collapse::is_collapsed;
-use empty_boxes::{LoosePosition, PaintedBox};
+use placement::bounds_of;
+pub use walker::VisibilityWalker;
+use walker::{CLEAR, ElementFrame, is_shadow, is_unseen};
 
-use super::sheets::select::MatchWork;
-use super::style::cascade::StyleCascade;
 use super::style::computed::ComputedStyle;
-use super::values::color::Rgba;
 use super::values::property::{CssProperty, CssProperty as P};
-use crate::text::html::HidingReason;
-use crate::text::html::tree::{DomTree, NodeId, ROOT};
+use crate::text::html::hidden::{CssVisibility, HidingReason};
+use crate::text::html::tree::{DomTree, NodeId};
 use crate::text::html::writer::WhiteSpace;
 
 /// Maximum size of text that is not seen, in pixels.
@@ -39,117 +40,7 @@ const TINY: f32 = 1.5;
 const SMALL: f32 = 5.0;
 /// Size from which pale text can be read, in pixels.
 const LARGE: f32 = 24.0;
-/// Opacity below which an element is not seen in any colour.
-const CLEAR: f32 = 0.04;
-/// Thickness from which a line covers text, in pixels.
-const THICK: f32 = 8.0;
-
-/// Visibility of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CssVisibility {
-    Shown,
-    Hidden,
-    Doubt(HidingReason),
-}
-
-/// An entered element, with its effects on its content.
-#[derive(Debug, Clone)]
-pub(super) struct ElementFrame {
-    pub id: NodeId,
-    pub look: ComputedStyle,
-    /// Its opacity, including the elements around it.
-    alpha: f32,
-    /// The factor by which text is enlarged.
-    scale: f32,
-    ground: TextBackdrop,
-    tints: Rc<[ColourFilter]>,
-    /// The colours of a background that text is cut out of (`background-clip: text`).
-    cut_out: Option<Rc<[Rgba]>>,
-    /// The box whose background is the ground.
-    painter: Option<Rc<PaintedBox>>,
-    /// The way in which the element may be outside that box.
-    loose: Option<LoosePosition>,
-    /// True if something in it gives it a height.
-    filled: bool,
-    /// Texts, as indices of `shown`, that are lost if the box has no height.
-    hanging: Vec<usize>,
-    pub place: ElementBounds,
-    /// A reason why everything in it may be hidden.
-    doubt: Option<HidingReason>,
-    /// The option that a closed list shows.
-    chosen: Option<NodeId>,
-    /// True for an opaque background of its own.
-    opaque: bool,
-    /// True for a stacking context: content behind it cannot be behind an element further out.
-    stacks: bool,
-    /// The index in `shown` of its first text.
-    first_text: usize,
-    /// True if a box may cover it.
-    covered: bool,
-    /// True for an element that is a picture.
-    picture: bool,
-    /// For each column of a table, true if it is collapsed.
-    columns: Option<Rc<[bool]>>,
-    /// The style of its first line, if that differs.
-    first: Option<Rc<ComputedStyle>>,
-}
-
-/// Decides which texts of a document a reader sees.
-pub struct VisibilityWalker<'t> {
-    tree: &'t DomTree,
-    cascade: StyleCascade<'t>,
-    stack: Vec<ElementFrame>,
-    boxes: ClipBoxes,
-    /// The texts shown so far: their characters, and a reason why they may be hidden.
-    shown: Vec<(usize, Option<HidingReason>)>,
-    /// Ranges of `shown` that a box may cover.
-    covers: Vec<Range<usize>>,
-    page: ElementFrame,
-    /// The names of open `details`: of each name, only the first is open.
-    opened: HashSet<&'t str>,
-    /// True if there is a shadow tree, which mail programs remove.
-    shadows: bool,
-}
-
-impl<'t> VisibilityWalker<'t> {
-    /// Creates a viewer of the whole document.
-    pub fn new(tree: &'t DomTree, work: &'t [MatchWork; 2]) -> Self {
-        let page = ElementFrame {
-            id: ROOT,
-            look: ComputedStyle::page(),
-            alpha: 1.0,
-            scale: 1.0,
-            ground: TextBackdrop::page(),
-            tints: Rc::new([]),
-            cut_out: None,
-            painter: None,
-            loose: None,
-            filled: false,
-            hanging: Vec::new(),
-            place: ElementBounds::page(),
-            doubt: None,
-            chosen: None,
-            opaque: false,
-            stacks: true,
-            first_text: 0,
-            covered: false,
-            picture: false,
-            columns: None,
-            first: None,
-        };
-        Self {
-            tree,
-            cascade: StyleCascade::of(tree, work),
-            stack: Vec::new(),
-            boxes: ClipBoxes::default(),
-            shown: Vec::new(),
-            covers: Vec::new(),
-            page,
-            opened: HashSet::new(),
-            shadows: tree.below(ROOT).any(|id| is_shadow(tree, id)),
-        }
-    }
-
+impl VisibilityWalker<'_> {
     /// Returns the reasons why texts may be hidden, each with the number of characters.
     pub fn doubts(&self) -> BTreeMap<HidingReason, usize> {
         let mut all = BTreeMap::new();
@@ -177,18 +68,14 @@ impl<'t> VisibilityWalker<'t> {
         all
     }
 
-    fn around(&self) -> &ElementFrame {
-        self.stack.last().unwrap_or(&self.page)
-    }
-
     /// Returns true if the current element strikes its text out.
     pub fn strikes(&self) -> bool {
-        self.around().look.is(P::Strike, "line-through")
+        self.around().style.is(P::Strike, "line-through")
     }
 
     /// Returns how the current element keeps white space, or `None` if it collapses it.
     pub fn white_space(&self) -> Option<WhiteSpace> {
-        match self.around().look.word(P::WhiteSpaceCollapse)? {
+        match self.around().style.keyword(P::WhiteSpaceCollapse)? {
             "pre" | "pre-wrap" | "break-spaces" | "preserve" => Some(WhiteSpace::Kept),
             "pre-line" | "preserve-breaks" => Some(WhiteSpace::Lines),
             _ => None,
@@ -197,22 +84,22 @@ impl<'t> VisibilityWalker<'t> {
 
     /// Returns true if the current element is a box apart from the text around it.
     pub fn stands_apart(&self) -> bool {
-        let look = &self.around().look;
+        let style = &self.around().style;
         let blocks = ["block", "flex", "grid", "table", "list-item", "flow-root", "-webkit-box"];
-        look.word(P::Float).is_some_and(|side| side != "none")
-            || look.word(P::Display).is_some_and(|word| blocks.contains(&word))
+        style.keyword(P::Float).is_some_and(|side| side != "none")
+            || style.keyword(P::Display).is_some_and(|word| blocks.contains(&word))
     }
 
     /// Returns the style by which the current element is numbered as a list item.
     pub fn numbers(&self) -> Option<&'static str> {
-        self.around().look.word(P::ListStyle)
+        self.around().style.keyword(P::ListStyle)
     }
 
     /// Returns true if the current element reverses its text, from right to left.
     pub fn reverses(&self) -> bool {
-        let look = &self.around().look;
+        let style = &self.around().style;
         let overrides = |word: &str| word.ends_with("override");
-        look.is(P::Direction, "rtl") && look.word(P::UnicodeBidi).is_some_and(overrides)
+        style.is(P::Direction, "rtl") && style.keyword(P::UnicodeBidi).is_some_and(overrides)
     }
 
     /// Enters an element. If the result is [`CssVisibility::Hidden`], everything in it is hidden, and
@@ -220,19 +107,19 @@ impl<'t> VisibilityWalker<'t> {
     pub fn enter(&mut self, id: NodeId) -> CssVisibility {
         let tree = self.tree;
         let around = self.stack.last().unwrap_or(&self.page);
-        let mut look = self.cascade.look(id, &around.look, around.place.container);
+        let mut style = self.cascade.style_of(id, &around.style, around.bounds.container);
         let name = tree.name(id);
         let group = tree.attr(id, "name").filter(|group| name == "details" && !group.is_empty());
         if let Some(group) = group.filter(|_| tree.attr(id, "open").is_some()) {
-            look.closed |= !self.opened.insert(group);
+            style.closed |= !self.opened.insert(group);
         }
-        if self.is_left_out(id, name, &look) {
+        if self.is_left_out(id, name, &style) {
             return CssVisibility::Hidden;
         }
         let around = self.stack.last().unwrap_or(&self.page);
         let mut frame = ElementFrame {
             id,
-            place: ElementBounds::of(tree, id, &look, &around.place, &mut self.boxes),
+            bounds: bounds_of(tree, id, &style, &around.bounds, &mut self.boxes),
             alpha: around.alpha,
             scale: around.scale,
             ground: around.ground.clone(),
@@ -251,31 +138,31 @@ impl<'t> VisibilityWalker<'t> {
             picture: matches!(name, "img" | "video" | "canvas" | "object" | "embed"),
             columns: around.columns.clone(),
             first: around.first.clone(),
-            look,
+            style,
         };
-        if name == "html" && frame.look.is(P::ColorScheme, "dark") {
+        if name == "html" && frame.style.is(P::ColorScheme, "dark") {
             frame.ground = TextBackdrop::dark();
         }
-        let display = frame.look.word(P::Display).unwrap_or("inline");
-        let around_inline = around.place.inline
-            && !around.place.contents
-            && !frame.place.positioned
+        let display = frame.style.keyword(P::Display).unwrap_or("inline");
+        let around_inline = around.bounds.inline
+            && !around.bounds.contents
+            && !frame.bounds.positioned
             && matches!(display, "block" | "table" | "flex" | "grid" | "list-item" | "flow-root");
         // Browsers show a shadow tree instead of the content, mail programs do not.
-        if frame.look.unclear || self.shadows && has_shadow(tree, id) {
+        if frame.style.unclear || self.shadows && has_shadow(tree, id) {
             frame.doubt = Some(HidingReason::Script);
         }
-        if !frame.place.inline && around_inline {
+        if !frame.bounds.inline && around_inline {
             // The background of an inline element ends where a block begins in it.
-            let block = self.stack.iter().rev().find(|frame| !frame.place.inline);
+            let block = self.stack.iter().rev().find(|frame| !frame.bounds.inline);
             frame.ground = block.unwrap_or(&self.page).ground.clone();
         }
         // `::first-line` applies to blocks, not to inline elements.
-        if !frame.place.inline {
-            frame.first = frame.look.first.take().map(Rc::from);
+        if !frame.bounds.inline {
+            frame.first = frame.style.first.take().map(Rc::from);
         }
         if name == "table" {
-            frame.columns = self.collapsed(id, &frame.look);
+            frame.columns = self.collapsed(id, &frame.style);
         } else if matches!(name, "td" | "th")
             && frame.columns.as_deref().is_some_and(|columns| {
                 self.cascade.spend(columns.len()) && is_collapsed(tree, id, columns)
@@ -287,56 +174,57 @@ impl<'t> VisibilityWalker<'t> {
             frame.chosen = chosen(tree, id);
         }
         if name == "br" {
-            self.boxes.line_break(&frame.place, &frame.look);
+            self.boxes.line_break(&frame.bounds, &frame.style);
             if let Some(around) = self.stack.last_mut() {
                 around.first = None;
             }
         }
         // `display: contents` leaves no box to which effects could apply.
-        if !frame.place.contents && self.effects(&mut frame, name) {
+        if !frame.bounds.contents && self.effects(&mut frame, name) {
             return CssVisibility::Hidden;
         }
         self.loosen(&mut frame, name);
         self.behind(&mut frame);
         self.cover(&frame, true);
         // The element has to be on the stack first, because its `::before` is placed in it.
-        let before = frame.look.before.take();
+        let before = frame.style.before.take();
         self.stack.push(frame);
-        self.part(before);
+        self.cover_generated(before);
         CssVisibility::Shown
     }
 
     /// Leaves the current element.
     pub fn leave(&mut self) {
-        let after = self.stack.last_mut().and_then(|frame| frame.look.after.take());
-        self.part(after);
+        let after = self.stack.last_mut().and_then(|frame| frame.style.after.take());
+        self.cover_generated(after);
         if let Some(frame) = self.stack.pop() {
             let text = self.shown.len() > frame.first_text;
-            self.boxes.leave(&frame.place, &frame.look, text);
+            self.boxes.leave(&frame.bounds, &frame.style, text);
             self.fill(&frame);
             // A block with text in it ends the first line of the element around it.
-            if let Some(around) = self.stack.last_mut().filter(|_| text && !frame.place.inline) {
+            if let Some(around) = self.stack.last_mut().filter(|_| text && !frame.bounds.inline) {
                 around.first = None;
             }
         }
     }
 
     /// Returns true for an element that is not drawn.
-    fn is_left_out(&self, id: NodeId, name: &str, look: &ComputedStyle) -> bool {
+    fn is_left_out(&self, id: NodeId, name: &str, style: &ComputedStyle) -> bool {
         let (tree, around) = (self.tree, self.around());
         // A picture as `content` replaces everything in the element.
-        if look.is(CssProperty::Display, "none") || look.is(CssProperty::Content, "picture") {
+        if style.is(CssProperty::Display, "none") || style.is(CssProperty::Content, "picture") {
             return true;
         }
         // CSS Display: `contents` on a form field hides it.
-        if name == "input" && look.is(P::Display, "contents") {
+        if name == "input" && style.is(P::Display, "contents") {
             return true;
         }
-        let inline = matches!(look.word(CssProperty::Display), None | Some("inline" | "contents"));
-        if look.is(CssProperty::ContentVisibility, "hidden") && !inline {
+        let inline =
+            matches!(style.keyword(CssProperty::Display), None | Some("inline" | "contents"));
+        if style.is(CssProperty::ContentVisibility, "hidden") && !inline {
             return true;
         }
-        if around.look.closed {
+        if around.style.closed {
             let parent = tree.parent(id).unwrap_or(id);
             let is_summary = |child: &NodeId| tree.name(*child) == "summary";
             // Only the first `summary` stays visible. The search for it is limited, because it is
@@ -355,12 +243,12 @@ impl<'t> VisibilityWalker<'t> {
     /// Decides whether text directly in the current element is seen. `chars` is the number of its
     /// characters without white space.
     pub fn text(&mut self, chars: usize) -> CssVisibility {
-        let mut sight = self.judge(chars);
-        if sight == CssVisibility::Shown && self.hangs() {
-            sight = CssVisibility::Doubt(HidingReason::Moved);
+        let mut visibility = self.judge(chars);
+        if visibility == CssVisibility::Shown && self.hangs() {
+            visibility = CssVisibility::Doubt(HidingReason::Moved);
         }
-        match sight {
-            CssVisibility::Hidden => return sight,
+        match visibility {
+            CssVisibility::Hidden => return visibility,
             CssVisibility::Shown => self.shown.push((chars, None)),
             CssVisibility::Doubt(why) => self.shown.push((chars, Some(why))),
         }
@@ -368,31 +256,31 @@ impl<'t> VisibilityWalker<'t> {
             frame.filled = true;
         }
         let frame = self.stack.last().unwrap_or(&self.page);
-        self.boxes.text(&frame.place, &frame.look, chars);
-        sight
+        self.boxes.text(&frame.bounds, &frame.style, chars);
+        visibility
     }
 
     /// Decides whether a picture in the current element is seen.
     pub fn picture(&self) -> CssVisibility {
         let frame = self.around();
-        let (width, height) = frame.place.size();
+        let (width, height) = frame.bounds.size();
         // A picture of one or two pixels is a spacer or a tracker.
         let speck = |side: Option<f32>| side.is_some_and(|side| side <= 2.0);
-        if speck(width) || speck(height) || is_unseen(&frame.look) || frame.alpha < CLEAR {
+        if speck(width) || speck(height) || is_unseen(&frame.style) || frame.alpha < CLEAR {
             return CssVisibility::Hidden;
         }
-        self.boxes.sight(&frame.place, &frame.look, 1, frame.scale)
+        self.boxes.visibility_at(&frame.bounds, &frame.style, 1, frame.scale)
     }
 
     fn judge(&self, chars: usize) -> CssVisibility {
         let frame = self.around();
-        let (tree, look) = (self.tree, &frame.look);
+        let (tree, style) = (self.tree, &frame.style);
         let name = tree.name(frame.id);
         let drawn = tree.namespace(frame.id).ends_with("/svg");
-        if look.closed
-            || is_unseen(look)
-            || look.get(CssProperty::TextSecurity).is_some()
-                && !look.is(CssProperty::TextSecurity, "none")
+        if style.closed
+            || is_unseen(style)
+            || style.get(CssProperty::TextSecurity).is_some()
+                && !style.is(CssProperty::TextSecurity, "none")
         {
             return CssVisibility::Hidden;
         }
@@ -405,27 +293,27 @@ impl<'t> VisibilityWalker<'t> {
         if drawn && !matches!(name, "text" | "tspan" | "textPath" | "a" | "foreignObject") {
             return CssVisibility::Hidden;
         }
-        let px = look.font * frame.scale;
+        let px = style.font * frame.scale;
         if px <= TINY {
             // Browsers enforce a minimum on relative font sizes.
-            let drawn_larger = look.relative && look.font > 0.0 && look.font <= TINY;
+            let drawn_larger = style.relative && style.font > 0.0 && style.font <= TINY;
             return if drawn_larger {
                 CssVisibility::Doubt(HidingReason::Small)
             } else {
                 CssVisibility::Hidden
             };
         }
-        if look.size(CssProperty::SizeAdjust).is_some_and(|size| size.n == 0.0) {
+        if style.size(CssProperty::SizeAdjust).is_some_and(|size| size.n == 0.0) {
             return CssVisibility::Hidden;
         }
-        let contrast = match self.contrast(frame, look, drawn) {
+        let contrast = match self.contrast(frame, style, drawn) {
             TextContrast::Lost => return CssVisibility::Hidden,
             TextContrast::Seen => None,
             TextContrast::Pale => (px < LARGE).then_some(HidingReason::Pale),
             TextContrast::Picture => Some(HidingReason::Picture),
             TextContrast::Unknown => Some(HidingReason::Script),
         };
-        let placed = match self.boxes.sight(&frame.place, look, chars, frame.scale) {
+        let placed = match self.boxes.visibility_at(&frame.bounds, style, chars, frame.scale) {
             CssVisibility::Hidden => return CssVisibility::Hidden,
             CssVisibility::Doubt(why) => Some(why),
             CssVisibility::Shown => None,
@@ -445,17 +333,9 @@ impl<'t> VisibilityWalker<'t> {
     }
 }
 
-fn is_shadow(tree: &DomTree, id: NodeId) -> bool {
-    tree.name(id) == "template" && tree.attr(id, "shadowrootmode").is_some()
-}
-
 /// Returns true for an element whose content a browser replaces by a shadow tree.
 fn has_shadow(tree: &DomTree, id: NodeId) -> bool {
     tree.children(id).any(|child| is_shadow(tree, child))
-}
-
-fn is_unseen(look: &ComputedStyle) -> bool {
-    matches!(look.word(CssProperty::Visibility), Some("hidden" | "collapse"))
 }
 
 /// Returns the option that a closed list shows, or `None` for a list that shows all.

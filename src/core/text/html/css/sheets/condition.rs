@@ -160,7 +160,7 @@ fn declared(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
         Ok::<_, ParseError<()>>(taken.is_ok())
     })?;
     // The value is checked only for properties with a grammar here; of others, the name decides.
-    Ok(match property::named(&name).is_empty() {
+    Ok(match property::properties_of(&name).is_empty() {
         false => ConditionTruth::from(taken),
         true if known => ConditionTruth::Yes,
         true if name.starts_with('-') || name.starts_with("mso-") => ConditionTruth::No,

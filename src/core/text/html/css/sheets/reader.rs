@@ -176,16 +176,16 @@ impl SheetReader<'_> {
         self.flush();
     }
 
-    /// Reads a block in the context `place`, then restores the current context.
-    fn within(&mut self, place: RuleContext, input: &mut Parser<'_>) {
+    /// Reads a block in `context`, then restores the current context.
+    fn within(&mut self, context: RuleContext, input: &mut Parser<'_>) {
         self.begun = true;
         // Declarations above a nested rule precede it in the order of the cascade.
         self.flush();
-        if place.deep > MAX_DEEP {
+        if context.deep > MAX_DEEP {
             self.sheet.over = true;
             return;
         }
-        let outer = std::mem::replace(&mut self.at, place);
+        let outer = std::mem::replace(&mut self.at, context);
         self.body(input);
         self.at = outer;
     }
@@ -236,7 +236,7 @@ impl<'i> DeclarationParser<'i> for SheetReader<'_> {
         }
         let name = name.to_ascii_lowercase();
         // Properties that cannot hide text are not kept.
-        if property::named(&name).is_empty() {
+        if property::properties_of(&name).is_empty() {
             return invalid();
         }
         let start = input.state();
@@ -345,8 +345,8 @@ impl<'i> QualifiedRuleParser<'i> for SheetReader<'_> {
                 // Outside a rule, `&` is `:scope` (CSS Nesting).
                 let parent = self.at.parent.clone().unwrap_or_else(SelectorList::scope);
                 let selectors = selectors.replace_parent_selector(&parent);
-                let place = RuleContext { parent: Some(selectors), weight, ..self.deeper() };
-                self.within(place, input);
+                let context = RuleContext { parent: Some(selectors), weight, ..self.deeper() };
+                self.within(context, input);
             }
             BlockPrelude::Frame(from, to) => {
                 let kept = std::mem::take(&mut self.lines);
@@ -430,7 +430,7 @@ impl<'i> AtRuleParser<'i> for SheetReader<'_> {
         _: &ParserState,
         input: &mut Parser<'i>,
     ) -> ParseResult<()> {
-        let mut place = self.deeper();
+        let mut context = self.deeper();
         match at {
             AtRule::If(truth) => {
                 if !self.holds(truth) {
@@ -438,7 +438,7 @@ impl<'i> AtRuleParser<'i> for SheetReader<'_> {
                 }
             }
             AtRule::Layers(names) => {
-                place.layer = match names.as_slice() {
+                context.layer = match names.as_slice() {
                     [] => self.sheet.layer(self.at.layer, String::new()),
                     [one] => self.named_layer(one),
                     // Only the form without a block may name several layers.
@@ -446,11 +446,11 @@ impl<'i> AtRuleParser<'i> for SheetReader<'_> {
                 };
             }
             AtRule::Scope(scope) => {
-                place.scope = Some(Arc::new(scope));
+                context.scope = Some(Arc::new(scope));
                 // Within `@scope`, `&` is the scope's root and no longer the outer rule.
-                place.parent = None;
+                context.parent = None;
             }
-            AtRule::Container(condition) => place.containers.push(condition),
+            AtRule::Container(condition) => context.containers.push(condition),
             AtRule::Frames(name) => {
                 let kept = std::mem::take(&mut self.lines);
                 let frames = std::mem::replace(&mut self.frames, true);
@@ -477,7 +477,7 @@ impl<'i> AtRuleParser<'i> for SheetReader<'_> {
             }
             AtRule::Import { .. } | AtRule::Namespace(..) => return invalid(),
         }
-        self.within(place, input);
+        self.within(context, input);
         Ok(())
     }
 }

@@ -110,7 +110,8 @@ fn sides(tree: &DomTree, id: NodeId, set: &mut impl FnMut(CssProperty, PropertyV
             continue;
         }
         let part = text.get(end..).is_some_and(|rest| rest.starts_with('%'));
-        let size = if part { WrittenNumber::part(n / 100.0) } else { WrittenNumber::pixels(n) };
+        let size =
+            if part { WrittenNumber::percentage(n / 100.0) } else { WrittenNumber::pixels(n) };
         set(property, PropertyValue::Amount(size));
     }
 }

@@ -119,14 +119,14 @@ impl<'t> StyleCascade<'t> {
 
     /// Returns the style of an element whose parent has the style `around`; `container` is the
     /// width of the nearest container, in pixels.
-    pub fn look(
+    pub fn style_of(
         &mut self,
         id: NodeId,
         around: &ComputedStyle,
         container: Option<f32>,
     ) -> ComputedStyle {
         let attributes = attribute::lines(self.tree, id);
-        let style = self.style(id);
+        let inline = self.inline_lines(id);
         let mut found: Vec<(DeclarationRank, &RuleLine)> = Vec::new();
         let mut parts: Vec<(ElementPart, DeclarationRank, RuleLine)> = Vec::new();
         let browsers: &[&'static StyleSheet] =
@@ -177,36 +177,36 @@ impl<'t> StyleCascade<'t> {
             }
             self.matcher.rest();
         }
-        for line in style.iter() {
+        for line in inline.iter() {
             let tier =
                 if line.is_important() { CascadeTier::StyleImportant } else { CascadeTier::Style };
             found.push(((tier, 0, 0, 0, 0), line));
         }
         found.sort_by_key(|(rank, _)| *rank);
-        let mut look = self.compute(&found, around);
+        let mut style = self.compute(&found, around);
         // The style has to be known before its animations are, so it is computed twice.
-        if let Some(frames) = self.frames(&look)
+        if let Some(frames) = self.frames(&style)
             && self.matcher.work.spend(2 * frames.len() + found.len())
         {
             let animated = frames.iter().map(|line| ((CascadeTier::Animation, 0, 0, 0, 0), line));
             found.extend(animated);
             found.sort_by_key(|(rank, _)| *rank);
-            look = self.compute(&found, around);
+            style = self.compute(&found, around);
         }
-        self.parts(id, &mut look, parts);
+        self.parts(id, &mut style, parts);
         if self.tree.name(id) == "html"
             && self.tree.parent(id) == Some(crate::text::html::tree::ROOT)
         {
-            self.rem = look.font;
-            if look.is(CssProperty::ColorScheme, "dark") && look.color == Some(BLACK) {
-                look.color = Some(WHITE);
+            self.rem = style.font;
+            if style.is(CssProperty::ColorScheme, "dark") && style.color == Some(BLACK) {
+                style.color = Some(WHITE);
             }
         }
-        look
+        style
     }
 
     /// Returns the declarations of an element's `style` attribute.
-    fn style(&mut self, id: NodeId) -> Rc<[RuleLine]> {
+    fn inline_lines(&mut self, id: NodeId) -> Rc<[RuleLine]> {
         let Some(text) = self.tree.attr(id, "style") else { return Rc::new([]) };
         let mode = self.mode;
         let read = || Rc::from(reader::inline(text, mode));
@@ -214,8 +214,8 @@ impl<'t> StyleCascade<'t> {
     }
 
     /// Returns the declarations that the element's animations contribute when it is read.
-    fn frames(&self, look: &ComputedStyle) -> Option<Arc<[RuleLine]>> {
-        let list = |property| match look.get(property) {
+    fn frames(&self, style: &ComputedStyle) -> Option<Arc<[RuleLine]>> {
+        let list = |property| match style.get(property) {
             Some(PropertyValue::Names(names)) => Some(Arc::clone(names)),
             _ => None,
         };
@@ -269,12 +269,12 @@ impl<'t> StyleCascade<'t> {
     fn parts(
         &self,
         id: NodeId,
-        look: &mut ComputedStyle,
+        style: &mut ComputedStyle,
         mut parts: Vec<(ElementPart, DeclarationRank, RuleLine)>,
     ) {
         let details = self.tree.name(id) == "details";
         if details {
-            look.closed = self.tree.attr(id, "open").is_none();
+            style.closed = self.tree.attr(id, "open").is_none();
         }
         if parts.is_empty() {
             return;
@@ -291,7 +291,7 @@ impl<'t> StyleCascade<'t> {
             )
         });
         if !first.is_empty() {
-            look.first = Some(Box::new(self.compute(&first, look)));
+            style.first = Some(Box::new(self.compute(&first, style)));
         }
         let beside = |part: ElementPart| {
             let lines: Vec<(DeclarationRank, &RuleLine)> = parts
@@ -305,15 +305,15 @@ impl<'t> StyleCascade<'t> {
                 RuleLine::Custom(..) => false,
                 RuleLine::Later(name, ..) => **name == *"content",
             };
-            lines.iter().any(holds).then(|| Box::new(self.compute(&lines, look)))
+            lines.iter().any(holds).then(|| Box::new(self.compute(&lines, style)))
         };
         let (before, after) = (beside(ElementPart::Before), beside(ElementPart::After));
-        (look.before, look.after) = (before, after);
+        (style.before, style.after) = (before, after);
         if details {
-            let content = self.compute(&of(|part| part == ElementPart::DetailsContent), look);
-            look.closed = match content.word(CssProperty::ContentVisibility) {
+            let content = self.compute(&of(|part| part == ElementPart::DetailsContent), style);
+            style.closed = match content.keyword(CssProperty::ContentVisibility) {
                 Some(word) => word == "hidden",
-                None => look.closed,
+                None => style.closed,
             } || content.is(CssProperty::Display, "none");
         }
     }
@@ -325,22 +325,46 @@ impl<'t> StyleCascade<'t> {
         found: &[(DeclarationRank, &RuleLine)],
         around: &ComputedStyle,
     ) -> ComputedStyle {
-        let (mode, rem, work) = (self.mode, self.rem, self.matcher.work);
-        let mut look = around.child();
+        let (rem, work) = (self.rem, self.matcher.work);
+        let mut style = around.child();
         if found.is_empty() {
-            return look;
+            return style;
         }
-        let registered = &self.author.registered;
-        if !registered.is_empty() && work.spend(registered.len() + look.vars.len()) {
-            for one in registered {
-                let known = look.vars.get(&one.name);
-                // A registered property that is not inherited begins with its initial value.
-                if known.is_none() || !one.inherits && known != Some(&one.initial) {
-                    let (name, initial) = (Arc::clone(&one.name), Arc::clone(&one.initial));
-                    Rc::make_mut(&mut look.vars).insert(name, initial);
-                }
+        self.register_custom(&mut style);
+        self.declare_custom(found, &mut style);
+        let declarations = self.resolve(found, &style);
+        for property in in_order(&declarations) {
+            let Some(value) = winner(&declarations, property, work) else { continue };
+            // Words and numbers are computed even if the limit of work is exceeded.
+            let weight = value.weight();
+            if weight > LIGHT && !work.spend(weight) {
+                style.set(property, &PropertyValue::Unknown, around, rem);
+            } else {
+                style.set(property, value, around, rem);
             }
         }
+        style
+    }
+
+    /// Sets the registered custom properties that begin with their initial values.
+    fn register_custom(&self, style: &mut ComputedStyle) {
+        let registered = &self.author.registered;
+        if registered.is_empty() || !self.matcher.work.spend(registered.len() + style.vars.len()) {
+            return;
+        }
+        for one in registered {
+            let known = style.vars.get(&one.name);
+            // A registered property that is not inherited begins with its initial value.
+            if known.is_none() || !one.inherits && known != Some(&one.initial) {
+                let (name, initial) = (Arc::clone(&one.name), Arc::clone(&one.initial));
+                Rc::make_mut(&mut style.vars).insert(name, initial);
+            }
+        }
+    }
+
+    /// Sets the custom properties that the declarations set.
+    fn declare_custom(&self, found: &[(DeclarationRank, &RuleLine)], style: &mut ComputedStyle) {
+        let work = self.matcher.work;
         let custom: Vec<(Arc<str>, Option<Arc<str>>)> = found
             .iter()
             .filter_map(|(_, line)| match line {
@@ -352,81 +376,92 @@ impl<'t> StyleCascade<'t> {
                 _ => None,
             })
             .collect();
-        if !custom.is_empty() {
-            // The inherited properties are copied for each element that declares its own.
-            if work.spend(look.vars.len()) {
-                let before = Rc::clone(&look.vars);
-                look.vars = custom::declare(&look.vars, &custom, work);
-                for one in registered {
-                    let Some(text) = look.vars.get(&one.name) else { continue };
-                    let old = before.get(&one.name);
-                    // A value that the registered syntax does not accept has no effect.
-                    if old != Some(text)
-                        && work.spend(text.len() / 4 + 1)
-                        && !one.takes(text).unwrap_or_else(|| work.guess())
-                        && let Some(old) = old
-                    {
-                        let (name, old) = (Arc::clone(&one.name), Arc::clone(old));
-                        Rc::make_mut(&mut look.vars).insert(name, old);
-                    }
-                }
+        // The inherited properties are copied for each element that declares its own.
+        if custom.is_empty() || !work.spend(style.vars.len()) {
+            return;
+        }
+        let before = Rc::clone(&style.vars);
+        style.vars = custom::declare(&style.vars, &custom, work);
+        for one in &self.author.registered {
+            let Some(text) = style.vars.get(&one.name) else { continue };
+            let old = before.get(&one.name);
+            // A value that the registered syntax does not accept has no effect.
+            if old != Some(text)
+                && work.spend(text.len() / 4 + 1)
+                && !one.takes(text).unwrap_or_else(|| work.guess())
+                && let Some(old) = old
+            {
+                let (name, old) = (Arc::clone(&one.name), Arc::clone(old));
+                Rc::make_mut(&mut style.vars).insert(name, old);
             }
         }
-        let mut flat: Vec<(DeclarationRank, CssProperty, Cow<'_, PropertyValue>)> =
-            Vec::with_capacity(found.len());
+    }
+
+    /// Returns the declarations other than custom properties, with `var()` replaced.
+    fn resolve<'a>(
+        &self,
+        found: &[(DeclarationRank, &'a RuleLine)],
+        style: &ComputedStyle,
+    ) -> Vec<ResolvedDeclaration<'a>> {
+        let mut declarations = Vec::with_capacity(found.len());
         for (rank, line) in found {
             match line {
                 RuleLine::Set(property, value, _) => {
-                    flat.push((*rank, *property, Cow::Borrowed(value)));
+                    declarations.push((*rank, *property, Cow::Borrowed(value)));
                 }
                 RuleLine::Custom(..) => {}
                 RuleLine::Later(name, text, _) => {
-                    let mut read = Vec::new();
-                    match later(text, &look, work) {
-                        ResolvedText::Known(text) => {
-                            let whole =
-                                grammar::read(name, &mut Parser::new(&text), mode, &mut read);
-                            // A value that is invalid after substitution counts as `unset` (CSS
-                            // Variables).
-                            if whole.is_err() {
-                                read = all(name, &PropertyValue::Wide(WideKeyword::Unset));
-                            }
-                        }
-                        ResolvedText::Invalid => {
-                            read = all(name, &PropertyValue::Wide(WideKeyword::Unset));
-                        }
-                        ResolvedText::Unknown => read = all(name, &PropertyValue::Unknown),
-                    }
-                    let values = read.into_iter();
-                    flat.extend(values.map(|(name, value)| (*rank, name, Cow::Owned(value))));
+                    let values = self.substitute(name, text, style).into_iter();
+                    declarations
+                        .extend(values.map(|(name, value)| (*rank, name, Cow::Owned(value))));
                 }
             }
         }
-        let reset = flat.iter().any(|(_, property, _)| *property == CssProperty::All);
-        let mut properties: Vec<CssProperty> =
-            flat.iter().map(|(_, property, _)| *property).collect();
-        if reset {
-            properties.extend(INHERITED);
-        }
-        properties.sort_unstable_by_key(|property| match property {
-            // Other lengths depend on the font size, other colours on the colour of the text.
-            CssProperty::FontSize | CssProperty::ColorScheme => (0, *property),
-            CssProperty::Color => (1, *property),
-            _ => (2, *property),
-        });
-        properties.dedup();
-        for property in properties.into_iter().filter(|property| *property != CssProperty::All) {
-            let Some(value) = winner(&flat, property, work) else { continue };
-            // Words and numbers are computed even if the limit of work is exceeded.
-            let weight = value.weight();
-            if weight > LIGHT && !work.spend(weight) {
-                look.set(property, &PropertyValue::Unknown, around, rem);
-            } else {
-                look.set(property, value, around, rem);
-            }
-        }
-        look
+        declarations
     }
+
+    /// Reads a declaration whose value contains `var()`.
+    fn substitute(
+        &self,
+        name: &str,
+        text: &str,
+        style: &ComputedStyle,
+    ) -> Vec<(CssProperty, PropertyValue)> {
+        match later(text, style, self.matcher.work) {
+            ResolvedText::Known(text) => {
+                let mut read = Vec::new();
+                match grammar::read(name, &mut Parser::new(&text), self.mode, &mut read) {
+                    Ok(()) => read,
+                    // A value that is invalid after substitution counts as `unset` (CSS
+                    // Variables).
+                    Err(_) => for_all(name, &PropertyValue::Wide(WideKeyword::Unset)),
+                }
+            }
+            ResolvedText::Invalid => for_all(name, &PropertyValue::Wide(WideKeyword::Unset)),
+            ResolvedText::Unknown => for_all(name, &PropertyValue::Unknown),
+        }
+    }
+}
+
+/// A declaration with its rank, after the substitution of custom properties.
+type ResolvedDeclaration<'a> = (DeclarationRank, CssProperty, Cow<'a, PropertyValue>);
+
+/// Returns the properties that declarations set, in the order in which they are computed.
+fn in_order(declarations: &[ResolvedDeclaration<'_>]) -> Vec<CssProperty> {
+    let mut properties: Vec<CssProperty> =
+        declarations.iter().map(|(_, property, _)| *property).collect();
+    if properties.contains(&CssProperty::All) {
+        properties.extend(INHERITED);
+    }
+    properties.sort_unstable_by_key(|property| match property {
+        // Other lengths depend on the font size, other colours on the colour of the text.
+        CssProperty::FontSize | CssProperty::ColorScheme => (0, *property),
+        CssProperty::Color => (1, *property),
+        _ => (2, *property),
+    });
+    properties.dedup();
+    properties.retain(|property| *property != CssProperty::All);
+    properties
 }
 
 /// Returns the proximity of a rule's scope, or `None` if the rule does not apply to the element.
@@ -524,20 +559,20 @@ const INHERITED: &[CssProperty] = &[
 ];
 
 /// Returns a value with its references substituted; unknown if the limit of work is exceeded.
-fn later(text: &str, look: &ComputedStyle, work: &MatchWork) -> ResolvedText {
-    let value = custom::substitute(text, &look.vars, work);
+fn later(text: &str, style: &ComputedStyle, work: &MatchWork) -> ResolvedText {
+    let value = custom::substitute(text, &style.vars, work);
     // The substituted text is parsed once more, which is work as well.
     let long = matches!(&value, ResolvedText::Known(text) if !work.spend(text.len() / 4));
     if long { ResolvedText::Unknown } else { value }
 }
 
-fn all(name: &str, value: &PropertyValue) -> Vec<(CssProperty, PropertyValue)> {
-    property::named(name).iter().map(|property| (*property, value.clone())).collect()
+fn for_all(name: &str, value: &PropertyValue) -> Vec<(CssProperty, PropertyValue)> {
+    property::properties_of(name).iter().map(|property| (*property, value.clone())).collect()
 }
 
 /// Returns the value that applies to a property, or `None` if no declaration is left.
 fn winner<'v>(
-    flat: &'v [(DeclarationRank, CssProperty, Cow<'_, PropertyValue>)],
+    flat: &'v [ResolvedDeclaration<'_>],
     property: CssProperty,
     work: &MatchWork,
 ) -> Option<&'v PropertyValue> {

@@ -1,7 +1,7 @@
 //! The computed style of an element, as far as it decides whether text is seen.
 //!
 //! It consists of inherited values and of values set on the element alone. Their effect on the page
-//! is in `sight`.
+//! is in `visibility`.
 
 use std::rc::Rc;
 
@@ -114,7 +114,7 @@ impl ComputedStyle {
                     }
                     value => value.clone(),
                 };
-                self.put(property, Some(value));
+                self.set_value(property, Some(value));
             }
         }
     }
@@ -125,7 +125,7 @@ impl ComputedStyle {
             CssProperty::Color => self.color = around.color,
             _ => {
                 let value = around.get(property).cloned();
-                self.put(property, value);
+                self.set_value(property, value);
             }
         }
     }
@@ -134,11 +134,11 @@ impl ComputedStyle {
         match property {
             CssProperty::FontSize => (self.font, self.relative) = (FONT, false),
             CssProperty::Color => self.color = Some(BLACK),
-            _ => self.put(property, None),
+            _ => self.set_value(property, None),
         }
     }
 
-    fn put(&mut self, property: CssProperty, value: Option<PropertyValue>) {
+    fn set_value(&mut self, property: CssProperty, value: Option<PropertyValue>) {
         // An unchanged value must not copy the list that the element shares with its parent.
         if is_inherited(property) && self.get(property) == value.as_ref() {
             return;
@@ -180,8 +180,8 @@ impl ComputedStyle {
         UnitScale { em: self.font, rem, names: &[] }
     }
 
-    /// Returns the value of a property if it is a word.
-    pub fn word(&self, property: CssProperty) -> Option<&'static str> {
+    /// Returns the value of a property if it is a keyword.
+    pub fn keyword(&self, property: CssProperty) -> Option<&'static str> {
         match self.get(property) {
             Some(PropertyValue::Word(word)) => Some(word),
             _ => None,
@@ -190,7 +190,7 @@ impl ComputedStyle {
 
     /// Returns true if the value of a property is `word`.
     pub fn is(&self, property: CssProperty, word: &str) -> bool {
-        self.word(property) == Some(word)
+        self.keyword(property) == Some(word)
     }
 
     /// Returns the value of a property if it is a number.

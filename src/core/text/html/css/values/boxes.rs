@@ -10,7 +10,7 @@ use cssparser::{ParseError, Parser, Token};
 use super::color::{BLACK, WrittenColour, paint};
 use super::property::{CssImage, CssProperty, PropertyValue, ValueMode};
 use super::value::{
-    NumberKind, ParseResult, UnitScale, WrittenNumber, amount, invalid, length, number, word,
+    NumberKind, ParseResult, UnitScale, WrittenNumber, amount, invalid, keyword, length, number,
 };
 
 /// Reads `flex`.
@@ -49,7 +49,7 @@ pub fn flex(
     // Without a basis in the shorthand, it is 0 and not `auto` (CSS Flexbox, 7.1).
     out.push((
         CssProperty::FlexBasis,
-        basis.unwrap_or(PropertyValue::Amount(WrittenNumber::part(0.0))),
+        basis.unwrap_or(PropertyValue::Amount(WrittenNumber::percentage(0.0))),
     ));
     Ok(())
 }
@@ -64,9 +64,9 @@ pub fn flow(
 ) -> ParseResult<()> {
     let (mut direction, mut wrap) = ("row", "nowrap");
     while !input.is_exhausted() {
-        match input.try_parse(|input| word(input, DIRECTIONS)) {
+        match input.try_parse(|input| keyword(input, DIRECTIONS)) {
             Ok(found) => direction = found,
-            Err(_) => wrap = word(input, WRAPS)?,
+            Err(_) => wrap = keyword(input, WRAPS)?,
         }
     }
     out.push((CssProperty::FlexDirection, PropertyValue::Word(direction)));
@@ -141,7 +141,7 @@ pub fn sizes(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     let layers = input.parse_comma_separated(|input| {
         let mut nothing = false;
         while !input.is_exhausted() {
-            if input.try_parse(|input| word(input, &["auto", "cover", "contain"])).is_err() {
+            if input.try_parse(|input| keyword(input, &["auto", "cover", "contain"])).is_err() {
                 let size = length(input, false, true, false)?.compute(&UnitScale::page());
                 nothing |= size.n <= 0.0 && size.part <= 0.0;
             }
@@ -177,7 +177,7 @@ pub fn ratio(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
 
 /// Reads the thickness of a line.
 pub fn thickness(input: &mut Parser<'_>, mode: ValueMode) -> ParseResult<WrittenNumber> {
-    match input.try_parse(|input| word(input, &["thin", "medium", "thick"])) {
+    match input.try_parse(|input| keyword(input, &["thin", "medium", "thick"])) {
         Ok("thin") => Ok(WrittenNumber::pixels(1.0)),
         Ok("medium") => Ok(WrittenNumber::pixels(3.0)),
         Ok(_) => Ok(WrittenNumber::pixels(5.0)),
@@ -195,7 +195,7 @@ pub fn edge(input: &mut Parser<'_>, mode: ValueMode) -> ParseResult<PropertyValu
     let (mut width, mut style, mut color) = (None, None, None);
     while !input.is_exhausted() {
         if style.is_none()
-            && let Ok(found) = input.try_parse(|input| word(input, STYLES))
+            && let Ok(found) = input.try_parse(|input| keyword(input, STYLES))
         {
             style = Some(found);
         } else if color.is_none()
@@ -308,7 +308,7 @@ pub fn decoration(
     ];
     let (mut through, mut width) = ("none", WrittenNumber::pixels(0.0));
     while !input.is_exhausted() {
-        if let Ok(found) = input.try_parse(|input| word(input, WORDS)) {
+        if let Ok(found) = input.try_parse(|input| keyword(input, WORDS)) {
             through = if found == "line-through" { found } else { through };
         } else if input.try_parse(|input| paint(input, false)).is_err() {
             width = length(input, true, true, mode.quirks)?;

@@ -9,7 +9,7 @@ use cssparser::{ParseError, Parser, Token};
 
 use super::color::{CLEAR, WrittenColour, paint};
 use super::property::{CssImage, CssProperty, NumericFunction};
-use super::value::{NumberKind, ParseResult, WrittenNumber, amount, invalid, word};
+use super::value::{NumberKind, ParseResult, WrittenNumber, amount, invalid, keyword};
 
 /// Reads the images of all layers.
 pub fn images(input: &mut Parser<'_>) -> ParseResult<Arc<[CssImage]>> {
@@ -96,7 +96,7 @@ pub fn placing(input: &mut Parser<'_>) -> ParseResult<bool> {
         }
         Token::Ident(_) => {
             input.reset(&start);
-            word(
+            keyword(
                 input,
                 &[
                     "left", "right", "top", "bottom", "center", "cover", "contain", "auto",
@@ -123,7 +123,7 @@ pub fn placing(input: &mut Parser<'_>) -> ParseResult<bool> {
 
 /// Reads `content`; a picture replaces the element's content.
 pub fn content(input: &mut Parser<'_>) -> ParseResult<&'static str> {
-    if let Ok(word) = input.try_parse(|input| word(input, &["none", "normal"])) {
+    if let Ok(word) = input.try_parse(|input| keyword(input, &["none", "normal"])) {
         return Ok(word);
     }
     let picture = input.try_parse(image).is_ok();
@@ -174,7 +174,8 @@ pub fn clip(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
             let _ = input.try_parse(Parser::expect_comma);
             let auto = input.try_parse(|input| input.expect_ident_matching("auto")).is_ok();
             // `auto` is the edge of the box: 0 at the top and left, 100 % at the other two.
-            let edge = WrittenNumber::part(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
+            let edge =
+                WrittenNumber::percentage(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
             args.push(if auto { edge } else { length_or_part(input)? });
         }
         if args.len() == 4 { Ok(args) } else { invalid() }
@@ -191,7 +192,7 @@ pub fn shape(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
     if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
         return Ok(Arc::new([]));
     }
-    if input.try_parse(|input| word(input, BOXES)).is_ok() && input.is_exhausted() {
+    if input.try_parse(|input| keyword(input, BOXES)).is_ok() && input.is_exhausted() {
         return Ok(Arc::new([]));
     }
     let other = Arc::new([NumericFunction { name: "other", args: Vec::new() }]);
@@ -200,7 +201,7 @@ pub fn shape(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
     }
     let name = input.expect_function()?.to_ascii_lowercase();
     let call = input.parse_nested_block(|input| basic_shape(&name, input))?;
-    let _ = input.try_parse(|input| word(input, BOXES));
+    let _ = input.try_parse(|input| keyword(input, BOXES));
     Ok(Arc::new([call]))
 }
 
@@ -223,7 +224,8 @@ fn basic_shape(name: &str, input: &mut Parser<'_>) -> ParseResult<NumericFunctio
             let mut args = Vec::new();
             while args.len() < 4 {
                 let auto = input.try_parse(|input| input.expect_ident_matching("auto")).is_ok();
-                let edge = WrittenNumber::part(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
+                let edge =
+                    WrittenNumber::percentage(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
                 args.push(if auto { edge } else { length_or_part(input)? });
             }
             rounded(input)?;
@@ -234,8 +236,8 @@ fn basic_shape(name: &str, input: &mut Parser<'_>) -> ParseResult<NumericFunctio
             let sides = &["closest-side", "farthest-side", "closest-corner", "farthest-corner"];
             let mut args = Vec::new();
             while args.len() < count {
-                if input.try_parse(|input| word(input, sides)).is_ok() {
-                    args.push(WrittenNumber::part(0.5));
+                if input.try_parse(|input| keyword(input, sides)).is_ok() {
+                    args.push(WrittenNumber::percentage(0.5));
                 } else if let Ok(radius) = input.try_parse(length_or_part) {
                     if radius.is_negative() {
                         return invalid();
@@ -248,8 +250,8 @@ fn basic_shape(name: &str, input: &mut Parser<'_>) -> ParseResult<NumericFunctio
             if !args.is_empty() && args.len() != count {
                 return invalid();
             }
-            args.resize(count, WrittenNumber::part(0.5));
-            let mut middle = vec![WrittenNumber::part(0.5), WrittenNumber::part(0.5)];
+            args.resize(count, WrittenNumber::percentage(0.5));
+            let mut middle = vec![WrittenNumber::percentage(0.5), WrittenNumber::percentage(0.5)];
             if input.try_parse(|input| input.expect_ident_matching("at")).is_ok() {
                 position(input, &mut middle)?;
             }
@@ -257,7 +259,7 @@ fn basic_shape(name: &str, input: &mut Parser<'_>) -> ParseResult<NumericFunctio
             NumericFunction { name: if count == 1 { "circle" } else { "ellipse" }, args }
         }
         "polygon" => {
-            if input.try_parse(|input| word(input, &["nonzero", "evenodd"])).is_ok() {
+            if input.try_parse(|input| keyword(input, &["nonzero", "evenodd"])).is_ok() {
                 input.expect_comma()?;
             }
             let points = input.parse_comma_separated(|input| {
@@ -285,14 +287,14 @@ fn position(input: &mut Parser<'_>, middle: &mut [WrittenNumber]) -> ParseResult
     let mut at = 0;
     while !input.is_exhausted() {
         let (axis, value) = match input
-            .try_parse(|input| word(input, &["left", "right", "top", "bottom", "center"]))
+            .try_parse(|input| keyword(input, &["left", "right", "top", "bottom", "center"]))
         {
             Ok(word @ ("top" | "bottom")) => {
-                (1, WrittenNumber::part(if word == "top" { 0.0 } else { 1.0 }))
+                (1, WrittenNumber::percentage(if word == "top" { 0.0 } else { 1.0 }))
             }
-            Ok("left") => (0, WrittenNumber::part(0.0)),
-            Ok("right") => (0, WrittenNumber::part(1.0)),
-            Ok(_) => (at, WrittenNumber::part(0.5)),
+            Ok("left") => (0, WrittenNumber::percentage(0.0)),
+            Ok("right") => (0, WrittenNumber::percentage(1.0)),
+            Ok(_) => (at, WrittenNumber::percentage(0.5)),
             Err(_) => (at, length_or_part(input)?),
         };
         if let Some(place) = middle.get_mut(axis) {
@@ -305,7 +307,7 @@ fn position(input: &mut Parser<'_>, middle: &mut [WrittenNumber]) -> ParseResult
 
 /// Reads `transform-origin`.
 pub fn origin(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
-    let mut middle = vec![WrittenNumber::part(0.5), WrittenNumber::part(0.5)];
+    let mut middle = vec![WrittenNumber::percentage(0.5), WrittenNumber::percentage(0.5)];
     position(input, &mut middle)?;
     Ok(Arc::new([NumericFunction { name: "origin", args: middle }]))
 }
@@ -417,7 +419,7 @@ pub fn single(
             "scale3d"
         }
         _ => {
-            let axis = input.try_parse(|input| word(input, &["x", "y", "z"])).ok();
+            let axis = input.try_parse(|input| keyword(input, &["x", "y", "z"])).ok();
             let mut turn = input.try_parse(angle).ok();
             if axis.is_none() && turn.is_none() {
                 for _ in 0..3 {
@@ -425,7 +427,8 @@ pub fn single(
                 }
             }
             // The axis may come before or after the angle.
-            let axis = axis.or_else(|| input.try_parse(|input| word(input, &["x", "y", "z"])).ok());
+            let axis =
+                axis.or_else(|| input.try_parse(|input| keyword(input, &["x", "y", "z"])).ok());
             if turn.is_none() {
                 turn = Some(angle(input)?);
             }

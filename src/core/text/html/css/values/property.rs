@@ -1,6 +1,6 @@
 //! The properties that decide whether text is seen, by name.
 //!
-//! Their grammar is in `grammar`, their computed values in `look` and `sight`.
+//! Their grammar is in `grammar` and `single`, their computed values in `style` and `visibility`.
 
 use std::sync::Arc;
 
@@ -240,7 +240,7 @@ pub const ANIMATION: &[CssProperty] = &[
 ];
 
 /// Returns the properties that a name in lower case sets; empty if it cannot hide text.
-pub fn named(name: &str) -> &'static [CssProperty] {
+pub fn properties_of(name: &str) -> &'static [CssProperty] {
     use CssProperty as P;
     match name {
         "all" => &[P::All],

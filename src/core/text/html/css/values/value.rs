@@ -130,7 +130,7 @@ impl WrittenNumber {
     }
 
     /// Returns a percentage; 1 is 100 %.
-    pub const fn part(n: f32) -> Self {
+    pub const fn percentage(n: f32) -> Self {
         Self::Plain(n, NumberUnit::Is(NumberKind::Percent))
     }
 
@@ -455,7 +455,7 @@ fn product(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<Compute
 }
 
 /// Reads one of `words`.
-pub fn word(input: &mut Parser<'_>, words: &[&'static str]) -> ParseResult<&'static str> {
+pub fn keyword(input: &mut Parser<'_>, words: &[&'static str]) -> ParseResult<&'static str> {
     let read = input.expect_ident()?;
     match words.iter().find(|word| read.eq_ignore_ascii_case(word)) {
         Some(word) => Ok(word),

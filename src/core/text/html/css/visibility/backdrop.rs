@@ -64,31 +64,31 @@ impl TextBackdrop {
     }
 
     /// Returns the ground of the text in an element, and true if it covers everything below.
-    pub fn of(&self, look: &ComputedStyle, tints: usize) -> (Self, bool) {
+    pub fn of(&self, style: &ComputedStyle, tints: usize) -> (Self, bool) {
         let mut ground = self.clone();
         let mut covers = false;
-        match look.get(CssProperty::BackgroundColor) {
-            Some(PropertyValue::Paint(paint)) => match look.paint(paint) {
+        match style.get(CssProperty::BackgroundColor) {
+            Some(PropertyValue::Paint(paint)) => match style.paint(paint) {
                 Some(rgba) => covers |= ground.paint(rgba, tints),
                 None => {
                     ground.unknown = true;
                     ground.tints = tints;
                 }
             },
-            _ if look.images(CssProperty::BackgroundImage).is_empty() => return (ground, false),
+            _ if style.images(CssProperty::BackgroundImage).is_empty() => return (ground, false),
             _ => {}
         }
-        if look.is(CssProperty::BackgroundSize, "nothing") {
+        if style.is(CssProperty::BackgroundSize, "nothing") {
             return (ground, covers);
         }
         // Layers are painted from the last to the first.
-        for image in look.images(CssProperty::BackgroundImage).iter().rev() {
+        for image in style.images(CssProperty::BackgroundImage).iter().rev() {
             match image {
                 CssImage::None => {}
                 CssImage::Picture => ground.picture = true,
                 CssImage::Gradient(stops) => {
                     let stops: Option<Vec<Rgba>> =
-                        stops.iter().map(|stop| look.paint(stop)).collect();
+                        stops.iter().map(|stop| style.paint(stop)).collect();
                     let Some(stops) = stops else {
                         ground.unknown = true;
                         continue;
@@ -190,16 +190,16 @@ fn tinted(rgba: Rgba, tints: &[ColourFilter]) -> Rgba {
 }
 
 /// Returns the colour of text in an element, or `None` if it is unknown. `drawn` is true for SVG.
-pub fn ink(look: &ComputedStyle, drawn: bool) -> Option<Rgba> {
+pub fn ink(style: &ComputedStyle, drawn: bool) -> Option<Rgba> {
     let property = if drawn { CssProperty::Fill } else { CssProperty::TextFill };
-    let paint = match look.get(property) {
+    let paint = match style.get(property) {
         Some(PropertyValue::Paint(paint)) => paint.clone(),
         Some(PropertyValue::Word("none")) => WrittenColour::Rgba(CLEAR),
         Some(PropertyValue::Unknown) => WrittenColour::Unknown,
         _ if drawn => WrittenColour::Rgba(BLACK),
         _ => WrittenColour::Current,
     };
-    let [r, g, b, a] = look.paint(&paint)?;
-    let opacity = look.size(CssProperty::FillOpacity).filter(|_| drawn);
+    let [r, g, b, a] = style.paint(&paint)?;
+    let opacity = style.size(CssProperty::FillOpacity).filter(|_| drawn);
     Some([r, g, b, a * opacity.map_or(1.0, |size| size.fraction().clamp(0.0, 1.0))])
 }

@@ -39,6 +39,18 @@ pub struct ClipBox {
     pub fitted: bool,
 }
 
+/// The position and the maximum size of a text, in pixels.
+#[derive(Debug, Clone, Copy)]
+pub struct TextExtent {
+    /// Its displacement.
+    pub x: f32,
+    pub y: f32,
+    /// Maximum width.
+    pub reach: f32,
+    /// Maximum height.
+    pub tall: f32,
+}
+
 /// All boxes that clip their content, and the lines of blocks.
 #[derive(Debug, Default)]
 pub struct ClipBoxes {
@@ -52,11 +64,18 @@ pub struct ClipBoxes {
     pub flow: f32,
 }
 
+impl ClipBoxes {
+    /// Returns the height used in a clip; 0 without one.
+    pub fn used(&self, clip: Option<usize>) -> f32 {
+        clip.and_then(|at| self.clips.get(at)).map_or(0.0, |clip| clip.used)
+    }
+}
+
 impl ClipBox {
     /// Returns true if it surely cuts off the end of a line whose width is at most `wide`.
-    pub fn cuts(&self, wide: f32, look: &ComputedStyle) -> bool {
+    pub fn cuts(&self, wide: f32, style: &ComputedStyle) -> bool {
         let wide = wide * NARROW / WIDE;
-        is_unwrapped(look) && !self.scrolls && self.width.is_some_and(|width| wide > width)
+        is_unwrapped(style) && !self.scrolls && self.width.is_some_and(|width| wide > width)
     }
 
     /// Returns true if a text with at most this area may be in a line or column outside.
@@ -69,11 +88,8 @@ impl ClipBox {
     /// Returns true if it surely hides a text at this position.
     pub fn hides(
         &self,
-        x: f32,
-        y: f32,
-        reach: f32,
-        tall: f32,
-        look: &ComputedStyle,
+        TextExtent { x, y, reach, tall }: TextExtent,
+        style: &ComputedStyle,
         flows: bool,
     ) -> bool {
         let [left, right, top, bottom] = self.padding;
@@ -86,32 +102,37 @@ impl ClipBox {
             })
         };
         // Text is in the middle of its line, and glyphs begin below its top.
-        let line = look.size(P::LineHeight).map(|line| match line.kind {
-            NumberKind::Number => line.n * look.font,
-            _ => line.px(look.font),
+        let line = style.size(P::LineHeight).map(|line| match line.kind {
+            NumberKind::Number => line.n * style.font,
+            _ => line.px(style.font),
         });
-        let lead = line.map_or(0.0, |line| (line - look.font * 1.5).max(0.0) / 2.0);
-        let least = if is_tight(look) { SLIVER } else { SLIVER.max(look.font * 0.2) };
+        let lead = line.map_or(0.0, |line| (line - style.font * 1.5).max(0.0) / 2.0);
+        let least = if is_tight(style) { SLIVER } else { SLIVER.max(style.font * 0.2) };
         if gone(self.width, right, x, SLIVER) || gone(self.height, bottom, y + lead, least) {
             return true;
         }
         if self.height.is_some() && y + tall <= -top || self.width.is_some() && x + reach <= -left {
             return true;
         }
-        let run = flows && is_unwrapped(look) && !self.scrolls;
+        let run = flows && is_unwrapped(style) && !self.scrolls;
         run && self.width.is_some_and(|width| self.run >= width + right)
             || flows && self.lines.is_some_and(|lines| self.breaks >= lines)
     }
 }
 
-fn is_unwrapped(look: &ComputedStyle) -> bool {
-    look.word(P::WhiteSpace).is_some_and(|word| matches!(word, "nowrap" | "pre"))
+fn is_unwrapped(style: &ComputedStyle) -> bool {
+    style.keyword(P::WhiteSpace).is_some_and(|word| matches!(word, "nowrap" | "pre"))
 }
 
 /// Returns true if lines are close enough to take no room.
-pub fn is_tight(look: &ComputedStyle) -> bool {
-    look.size(P::LineHeight).is_some_and(|size| match size.kind {
+pub fn is_tight(style: &ComputedStyle) -> bool {
+    style.size(P::LineHeight).is_some_and(|size| match size.kind {
         NumberKind::Number => size.n < 1.0,
-        _ => size.px(look.font) < look.font,
+        _ => size.px(style.font) < style.font,
     })
+}
+
+/// Returns how far a piece of a line is raised, in pixels; negative if it is lowered.
+pub fn raised(style: &ComputedStyle) -> f32 {
+    style.px(P::VerticalAlign, Some(style.font * 1.2)).unwrap_or_default()
 }

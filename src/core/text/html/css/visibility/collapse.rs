@@ -4,23 +4,23 @@ use std::rc::Rc;
 
 use super::super::style::computed::ComputedStyle;
 use super::super::values::property::CssProperty as P;
-use super::VisibilityWalker;
+use super::walker::VisibilityWalker;
 use crate::text::html::tree::{DomTree, NodeId};
 
 impl VisibilityWalker<'_> {
     /// Returns for each column of a table whether it is collapsed, or `None` if all are shown.
-    pub(super) fn collapsed(&mut self, table: NodeId, look: &ComputedStyle) -> Option<Rc<[bool]>> {
+    pub(super) fn collapsed(&mut self, table: NodeId, style: &ComputedStyle) -> Option<Rc<[bool]>> {
         /// Maximum number of columns; no table has more.
         const MAX_COLUMNS: usize = 1_000;
         let tree = self.tree;
         let groups = |id: &NodeId| matches!(tree.name(*id), "colgroup" | "col");
         let mut columns = Vec::new();
         for group in tree.children(table).filter(groups) {
-            let outer = self.cascade.look(group, look, None);
+            let outer = self.cascade.style_of(group, style, None);
             let mut cols = tree.children(group).filter(groups).take(MAX_COLUMNS).peekable();
             let alone = cols.peek().is_none().then_some(group);
             for col in cols.chain(alone) {
-                let own = self.cascade.look(col, &outer, None);
+                let own = self.cascade.style_of(col, &outer, None);
                 let span = number(tree, col, "span");
                 let hidden = own.is(P::Visibility, "collapse");
                 columns.extend(std::iter::repeat_n(hidden, span));

@@ -7,68 +7,45 @@
 use std::rc::Rc;
 
 use super::super::values::property::CssProperty as P;
-use super::backdrop::{TextBackdrop, TextContrast};
-use super::bounds::ElementBounds;
-use super::{ElementFrame, VisibilityWalker};
-use crate::text::html::HidingReason;
+use super::backdrop::TextContrast;
+use super::walker::{ElementFrame, LoosePosition, PaintedBox, VisibilityWalker};
+use crate::text::html::hidden::HidingReason;
 
 /// Displacement from which a box may have left its parent, in pixels.
 const FAR: f32 = 20.0;
-
-/// A box with a background of its own.
-#[derive(Debug)]
-pub(super) struct PaintedBox {
-    /// The ground behind it.
-    behind: TextBackdrop,
-    place: ElementBounds,
-    /// Its padding above and below the content, in pixels.
-    pads: [f32; 2],
-    /// Its index on the stack.
-    at: usize,
-}
-
-/// The way in which a box may be outside the one around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LoosePosition {
-    /// Out of the flow.
-    Out,
-    /// Out of the flow, and placed from the lower edge of a box whose height may be unknown.
-    Below,
-    Moved,
-}
 
 impl VisibilityWalker<'_> {
     /// Records that an element paints a background, before the ground is replaced.
     pub(super) fn paint(&self, frame: &mut ElementFrame) {
         let pads = [P::PaddingTop, P::PaddingBottom]
-            .map(|side| frame.look.px(side, frame.place.width).unwrap_or_default());
-        let (behind, place, at) = (frame.ground.clone(), frame.place.clone(), self.stack.len());
-        frame.painter = Some(Rc::new(PaintedBox { behind, place, pads, at }));
+            .map(|side| frame.style.px(side, frame.bounds.width).unwrap_or_default());
+        let (behind, bounds, at) = (frame.ground.clone(), frame.bounds.clone(), self.stack.len());
+        frame.painter = Some(Rc::new(PaintedBox { behind, bounds, pads, at }));
         frame.loose = None;
     }
 
     /// Determines whether an element may be outside its background, and whether it has a height.
     pub(super) fn loosen(&self, frame: &mut ElementFrame, name: &str) {
-        let look = &frame.look;
-        let some = |side| look.size(side).is_some_and(|size| size.n + size.part > 0.0);
+        let style = &frame.style;
+        let some = |side| style.size(side).is_some_and(|size| size.n + size.part > 0.0);
         frame.filled = matches!(name, "img" | "br" | "hr" | "input" | "button" | "select" | "svg")
             || [P::Height, P::MinHeight, P::PaddingTop, P::PaddingBottom].into_iter().any(some)
             || some(P::BorderTop)
             // Clearing floats, often in `::after`, gives a box the height of the floats.
-            || look.word(P::Clear).is_some_and(|word| word != "none")
-            || [&look.before, &look.after]
+            || style.keyword(P::Clear).is_some_and(|word| word != "none")
+            || [&style.before, &style.after]
                 .into_iter()
                 .flatten()
-                .any(|part| part.word(P::Clear).is_some_and(|word| word != "none"));
+                .any(|part| part.keyword(P::Clear).is_some_and(|word| word != "none"));
         if frame.painter.as_ref().is_none_or(|painter| painter.at == self.stack.len()) {
             return;
         }
-        let (_, down) = frame.place.from(&self.around().place);
+        let (_, down) = frame.bounds.from(&self.around().bounds);
         if is_out(frame) {
-            let below = look.size(P::Top).is_none()
-                && look.size(P::Bottom).is_some_and(|bottom| bottom.n + bottom.part >= 0.0);
+            let below = style.size(P::Top).is_none()
+                && style.size(P::Bottom).is_some_and(|bottom| bottom.n + bottom.part >= 0.0);
             frame.loose = Some(if below { LoosePosition::Below } else { LoosePosition::Out });
-        } else if (frame.place.positioned || frame.stacks) && down.abs() >= FAR {
+        } else if (frame.bounds.positioned || frame.stacks) && down.abs() >= FAR {
             frame.loose = Some(LoosePosition::Moved);
         }
     }
@@ -81,12 +58,12 @@ impl VisibilityWalker<'_> {
         let beside = ElementFrame { ground: painter.behind.clone(), ..frame.clone() };
         let drawn = self.tree.namespace(frame.id).ends_with("/svg");
         // Text that is legible on the ground behind the box is seen in either case.
-        if self.contrast(&beside, &frame.look, drawn) != TextContrast::Lost {
+        if self.contrast(&beside, &frame.style, drawn) != TextContrast::Lost {
             return false;
         }
-        let (_, down) = frame.place.from(&painter.place);
+        let (_, down) = frame.bounds.from(&painter.bounds);
         let [above, below] = painter.pads;
-        match (painter.place.size().1, loose) {
+        match (painter.bounds.size().1, loose) {
             (Some(_), LoosePosition::Below) => false,
             (Some(height), _) => down >= height + below || down <= -above - FAR,
             (None, LoosePosition::Moved) => down >= below + FAR || down <= -above - FAR,
@@ -110,7 +87,7 @@ impl VisibilityWalker<'_> {
                 }
             }
         }
-        let lifted = matches!(frame.look.word(P::Position), Some("absolute" | "fixed"));
+        let lifted = matches!(frame.style.keyword(P::Position), Some("absolute" | "fixed"));
         if let Some(around) = self.stack.last_mut() {
             // Floats give a height only to a box that contains floats.
             around.filled |= frame.filled && (!is_out(frame) || !lifted && holds_floats(around));
@@ -120,16 +97,17 @@ impl VisibilityWalker<'_> {
 
 /// Returns true for a box that adds no height to its parent.
 fn is_out(frame: &ElementFrame) -> bool {
-    frame.look.word(P::Float).is_some_and(|word| word != "none")
-        || matches!(frame.look.word(P::Position), Some("absolute" | "fixed"))
+    frame.style.keyword(P::Float).is_some_and(|word| word != "none")
+        || matches!(frame.style.keyword(P::Position), Some("absolute" | "fixed"))
 }
 
 /// Returns true for a box that encloses its floats.
 fn holds_floats(frame: &ElementFrame) -> bool {
     let plain = matches!(
-        frame.look.word(P::Display),
+        frame.style.keyword(P::Display),
         None | Some("block" | "inline" | "list-item" | "contents" | "table-row" | "table")
     );
-    let cuts = |side| frame.look.word(side).is_some_and(|word| !matches!(word, "visible" | "clip"));
+    let cuts =
+        |side| frame.style.keyword(side).is_some_and(|word| !matches!(word, "visible" | "clip"));
     !plain || cuts(P::OverflowX) || cuts(P::OverflowY) || is_out(frame)
 }

@@ -251,8 +251,8 @@ pub struct GridTracks {
 
 impl GridTracks {
     /// Returns the grid of an element if some of its tracks have no size.
-    pub fn of(look: &ComputedStyle) -> Option<Self> {
-        let tracks = |property| match look.get(property) {
+    pub fn of(style: &ComputedStyle) -> Option<Self> {
+        let tracks = |property| match style.get(property) {
             Some(PropertyValue::Names(names)) => names.iter().map(|name| **name == *"0").collect(),
             _ => Vec::new(),
         };
@@ -288,28 +288,28 @@ pub struct EnclosingBox {
 /// Returns the width and height that the parent leaves of a box: containment, a ratio, tracks and
 /// flexible lines can reduce them to zero.
 pub fn squeezed(
-    look: &ComputedStyle,
+    style: &ComputedStyle,
     around: EnclosingBox,
     (mut width, mut height): (Option<f32>, Option<f32>),
 ) -> (Option<f32>, Option<f32>) {
-    let least = |side| look.size(side).is_some_and(|size| size.n > 0.0 || size.part > 0.0);
-    let auto = |side| look.size(side).is_none();
+    let least = |side| style.size(side).is_some_and(|size| size.n > 0.0 || size.part > 0.0);
+    let auto = |side| style.size(side).is_none();
     let (free_width, free_height) = (!least(P::MinWidth), !least(P::MinHeight));
-    let held = look.word(P::Contain).unwrap_or_default();
-    let holder = look.word(P::ContainerType).unwrap_or_default();
+    let held = style.keyword(P::Contain).unwrap_or_default();
+    let holder = style.keyword(P::ContainerType).unwrap_or_default();
     let sized = matches!(held, "size" | "strict") || holder == "size";
     // An intrinsic size replaces the one that containment takes away.
-    if look.get(P::ContainSize).is_none() {
+    if style.get(P::ContainSize).is_none() {
         if sized && auto(P::Height) && free_height && around.stacks {
             height = Some(0.0);
         }
         let across = sized || held == "inline-size" || holder == "inline-size";
-        let shrinks = around.out || look.is(P::Display, "inline-block");
+        let shrinks = around.out || style.is(P::Display, "inline-block");
         if across && shrinks && auto(P::Width) && free_width {
             width = Some(0.0);
         }
     }
-    if let Some(ratio) = look.size(P::AspectRatio).map(|ratio| ratio.n) {
+    if let Some(ratio) = style.size(P::AspectRatio).map(|ratio| ratio.n) {
         match (width, height) {
             (Some(width), None) if auto(P::Height) && free_height => height = Some(width / ratio),
             (None, Some(height)) if auto(P::Width) && free_width => width = Some(height * ratio),
@@ -320,8 +320,8 @@ pub fn squeezed(
     if around.out {
         return (width, height);
     }
-    let grows = look.size(P::FlexGrow).is_some_and(|grow| grow.n > 0.0);
-    let basis = look.size(P::FlexBasis).map(|basis| basis.n + basis.part);
+    let grows = style.size(P::FlexGrow).is_some_and(|grow| grow.n > 0.0);
+    let basis = style.size(P::FlexBasis).map(|basis| basis.n + basis.part);
     match (around.flexes, basis) {
         // A growing box takes an unknown part of its line.
         (Some(true), _) if grows => width = None,

@@ -4,8 +4,8 @@
 
 use super::super::style::computed::ComputedStyle;
 use super::super::values::property::{CssImage, CssProperty, CssProperty as P};
-use super::bounds::ElementBounds;
-use super::{ElementFrame, THICK, VisibilityWalker, is_unseen};
+use super::placement::bounds_of;
+use super::walker::{ElementFrame, THICK, VisibilityWalker, is_unseen};
 use crate::text::html::tree::NodeId;
 
 /// Displacement up, or back, from which a box covers earlier text, in pixels.
@@ -15,8 +15,8 @@ const BACK: f32 = 20.0;
 impl VisibilityWalker<'_> {
     /// Hides the element if it is behind the background of an element around it.
     pub(super) fn behind(&self, frame: &mut ElementFrame) {
-        let z = frame.look.size(CssProperty::ZIndex).map(|size| size.n);
-        let positioned = frame.place.positioned;
+        let z = frame.style.size(CssProperty::ZIndex).map(|size| size.n);
+        let positioned = frame.bounds.positioned;
         if positioned && z.is_some_and(|z| z < 0.0) {
             let hides = self.stack.iter().rev().take_while(|frame| !frame.stacks);
             if hides.into_iter().any(|frame| frame.opaque) {
@@ -32,43 +32,45 @@ impl VisibilityWalker<'_> {
     /// Records the texts shown so far that a box may cover. Only large boxes and boxes without text
     /// count. `whole` is false for a pseudo-element.
     pub(super) fn cover(&mut self, frame: &ElementFrame, whole: bool) {
-        let look = &frame.look;
-        let around = &self.around().place;
+        let style = &frame.style;
+        let around = &self.around().bounds;
         // Pictures and inline blocks are painted with the lines, over the lines before them.
-        let display = look.word(P::Display);
+        let display = style.keyword(P::Display);
         let atomic = frame.picture || display == Some("inline-block");
-        let (x, y) = frame.place.from(around);
+        let (x, y) = frame.bounds.from(around);
         let up = y <= -UP || atomic && x <= -BACK;
-        let is_lifted =
-            |look: &ComputedStyle| matches!(look.word(P::Position), Some("absolute" | "fixed"));
-        let lifted = is_lifted(look);
+        let is_lifted = |style: &ComputedStyle| {
+            matches!(style.keyword(P::Position), Some("absolute" | "fixed"))
+        };
+        let lifted = is_lifted(style);
         // An opaque box that fills a lifted one covers as much as that one.
-        let within = self.stack.iter().rposition(|frame| is_lifted(&frame.look)).filter(|_| {
+        let within = self.stack.iter().rposition(|frame| is_lifted(&frame.style)).filter(|_| {
             let fills = |side, least| {
-                look.size(side).is_some_and(|size| size.n >= least || size.part >= 0.5)
+                style.size(side).is_some_and(|size| size.n >= least || size.part >= 0.5)
             };
-            let wide = look.size(P::Width).is_none() && !frame.place.inline;
+            let wide = style.size(P::Width).is_none() && !frame.bounds.inline;
             whole
                 && frame.opaque
                 && !lifted
                 && (wide || fills(P::Width, 200.0))
                 && fills(P::Height, 20.0)
         });
-        let over = frame.place.positioned || (frame.stacks || atomic) && up || within.is_some();
-        let thick = |side| look.px(side, None).is_some_and(|px| px >= THICK);
+        let over = frame.bounds.positioned || (frame.stacks || atomic) && up || within.is_some();
+        let thick = |side| style.px(side, None).is_some_and(|px| px >= THICK);
         let lines = [P::BorderTop, P::BorderRight, P::BorderBottom, P::BorderLeft, P::Outline];
-        let outline = thick(P::Outline) && look.size(P::OutlineOffset).is_none_or(|px| px.n >= 0.0);
-        let shadow = look.is(P::BoxShadow, "wide");
-        if outline || shadow && frame.place.positioned {
+        let outline =
+            thick(P::Outline) && style.size(P::OutlineOffset).is_none_or(|px| px.n >= 0.0);
+        let shadow = style.is(P::BoxShadow, "wide");
+        if outline || shadow && frame.bounds.positioned {
             // An outline or a shadow is painted over adjacent boxes.
             self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
         }
         let edges = lines.into_iter().any(thick) || shadow;
         // A filter of the backdrop may leave nothing of the text behind.
-        let glass = look.calls(P::Backdrop).iter().any(|call| {
-            let size = call.args.first().map(|arg| arg.compute(&look.scale(self.cascade.rem())));
+        let glass = style.calls(P::Backdrop).iter().any(|call| {
+            let size = call.args.first().map(|arg| arg.compute(&style.scale(self.cascade.rem())));
             match call.name {
-                "blur" => size.is_some_and(|size| size.n >= look.font / 4.0),
+                "blur" => size.is_some_and(|size| size.n >= style.font / 4.0),
                 // This fades the filtered copy of the page, not the page itself.
                 name => name != "opacity",
             }
@@ -77,13 +79,13 @@ impl VisibilityWalker<'_> {
             || glass
             || edges
             || frame.picture
-            || look.images(P::BackgroundImage).contains(&CssImage::Picture);
-        let under = frame.look.size(CssProperty::ZIndex).is_some_and(|z| z.n < 0.0);
+            || style.images(P::BackgroundImage).contains(&CssImage::Picture);
+        let under = frame.style.size(CssProperty::ZIndex).is_some_and(|z| z.n < 0.0);
         // A thin box does not cover a line of text, unless its borders are thick.
         let flat = |side: Option<f32>| side.is_some_and(|side| side < 20.0) && !edges;
-        let (width, height) = frame.place.size();
+        let (width, height) = frame.bounds.size();
         // Text under a translucent box can still be read.
-        let faint = look.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < 0.5);
+        let faint = style.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < 0.5);
         if !paints || under || faint || !over || flat(width) || flat(height) {
             return;
         }
@@ -92,14 +94,14 @@ impl VisibilityWalker<'_> {
         };
         let wide = |px: Option<f32>, [size, from, to]: [P; 3], least: f32| {
             px.is_some_and(|px| px >= least)
-                || look.size(size).is_some_and(|size| size.part >= 0.5)
-                || look.size(from).is_some() && look.size(to).is_some()
+                || style.size(size).is_some_and(|size| size.part >= 0.5)
+                || style.size(from).is_some() && style.size(to).is_some()
         };
         let large = lifted
             && wide(width, [P::Width, P::Left, P::Right], 200.0)
             && wide(height, [P::Height, P::Top, P::Bottom], 20.0);
         if whole && !large && self.tree.below(frame.id).any(text)
-            || !lifted && within.is_none() && !frame.place.rises && !up
+            || !lifted && within.is_none() && !frame.bounds.rises && !up
         {
             return;
         }
@@ -111,7 +113,7 @@ impl VisibilityWalker<'_> {
         // A lifted box may cover everything in the positioned element around it.
         let end = within.unwrap_or(self.stack.len());
         let to = self.stack.get(end).map_or(self.shown.len(), |frame| frame.first_text);
-        let holder = self.stack.iter().take(end).rposition(|frame| frame.place.positioned);
+        let holder = self.stack.iter().take(end).rposition(|frame| frame.bounds.positioned);
         let from = holder.and_then(|at| self.stack.get(at)).map_or(0, |frame| frame.first_text);
         self.covers.push(from..to);
         for frame in self.stack.iter_mut().take(end).skip(holder.unwrap_or(0)) {
@@ -120,24 +122,24 @@ impl VisibilityWalker<'_> {
     }
 
     /// Records the texts that a pseudo-element with generated content may cover.
-    pub(super) fn part(&mut self, look: Option<Box<ComputedStyle>>) {
-        let Some((look, holder)) = look.zip(self.stack.last()) else { return };
-        if !matches!(look.word(P::Content), Some("text" | "picture"))
-            || look.is(P::Display, "none")
-            || is_unseen(&look)
+    pub(super) fn cover_generated(&mut self, style: Option<Box<ComputedStyle>>) {
+        let Some((style, holder)) = style.zip(self.stack.last()) else { return };
+        if !matches!(style.keyword(P::Content), Some("text" | "picture"))
+            || style.is(P::Display, "none")
+            || is_unseen(&style)
         {
             return;
         }
-        let place = ElementBounds::of(self.tree, holder.id, &look, &holder.place, &mut self.boxes);
+        let bounds = bounds_of(self.tree, holder.id, &style, &holder.bounds, &mut self.boxes);
         let mut frame = ElementFrame {
-            picture: look.is(P::Content, "picture"),
-            stacks: look.size(P::Opacity).is_some_and(|opacity| opacity.n < 1.0),
-            look: *look,
-            place,
+            picture: style.is(P::Content, "picture"),
+            stacks: style.size(P::Opacity).is_some_and(|opacity| opacity.n < 1.0),
+            style: *style,
+            bounds,
             ..holder.clone()
         };
         if !self.transforms(&mut frame) {
-            frame.opaque = frame.ground.of(&frame.look, frame.tints.len()).1;
+            frame.opaque = frame.ground.of(&frame.style, frame.tints.len()).1;
             self.cover(&frame, false);
         }
     }

@@ -117,7 +117,7 @@ impl RowTable {
     /// Returns the given rows in that order, with the columns up to `level`. The table is named
     /// after the level if `lowered`.
     #[must_use]
-    pub fn part(&self, rows: &[usize], level: ColumnLevel, lowered: bool) -> Self {
+    pub fn select(&self, rows: &[usize], level: ColumnLevel, lowered: bool) -> Self {
         let keep: Vec<bool> = self
             .columns
             .iter()

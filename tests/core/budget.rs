@@ -1,7 +1,7 @@
 //! The budget: the values of items, the renderings chosen, and the lines shown.
 
 use daysheet_core::budget::value::{
-    ValueHint, ValueStrategy, fits, part, pinned, resolve, share, value,
+    ValueHint, ValueStrategy, fits, pinned, resolve, share, share_of_part, value,
 };
 use daysheet_core::schemas::ColumnLevel;
 
@@ -77,9 +77,9 @@ fn query_match_values_matches_in_order() {
 fn item_parts_carry_shares_of_its_value() {
     let levels = [ColumnLevel::Key, ColumnLevel::Core, ColumnLevel::More].map(share);
     assert_eq!(hundredths(levels), [60, 85, 100]);
-    let parts = [0, 1, 25, 50, 100, 200].map(|shown| part(shown, 100));
+    let parts = [0, 1, 25, 50, 100, 200].map(|shown| share_of_part(shown, 100));
     assert_eq!(hundredths(parts), [0, 10, 50, 71, 100, 100]);
-    assert_eq!(hundredths([part(0, 0), part(usize::MAX, 1)]), [100, 100]);
+    assert_eq!(hundredths([share_of_part(0, 0), share_of_part(usize::MAX, 1)]), [100, 100]);
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl LongText {
     pub fn fence(&mut self, secret: &[u8; 32]) {
         let fence = Fence::new(&self.text, secret);
         self.text = fence.with_word(&self.text);
-        self.word = Some(fence.word().to_owned());
+        self.word = Some(fence.secret_word().to_owned());
     }
 }
 

@@ -108,7 +108,7 @@ pub const fn share(level: ColumnLevel) -> f64 {
 
 /// Returns the share of a text's value that a part of it carries: the square root of the shown
 /// share, because the first lines say most. 1.0 for an empty text.
-pub fn part(shown: usize, total: usize) -> f64 {
+pub fn share_of_part(shown: usize, total: usize) -> f64 {
     if shown >= total { 1.0 } else { (shown as f64 / total as f64).sqrt() }
 }
 

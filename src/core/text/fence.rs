@@ -66,7 +66,7 @@ pub struct Fence {
 impl Fence {
     /// Creates the fence of `text`, of which only a part may be shown.
     pub fn new(text: &str, secret: &[u8; 32]) -> Self {
-        Self { word: word(text, secret) }
+        Self { word: word_for(text, secret) }
     }
 
     /// Creates the fence with this word.
@@ -89,7 +89,7 @@ impl Fence {
     }
 
     /// Returns the word that a sender cannot know.
-    pub fn word(&self) -> &str {
+    pub fn secret_word(&self) -> &str {
         &self.word
     }
 
@@ -100,7 +100,8 @@ impl Fence {
     }
 }
 
-fn word(text: &str, secret: &[u8; 32]) -> String {
+/// Returns the word of a text.
+fn word_for(text: &str, secret: &[u8; 32]) -> String {
     // HMAC takes keys of any length, so this does not fail.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret) else {
         return String::new();

@@ -85,7 +85,7 @@ impl<'a> PieceMerger<'a> {
     /// Joins the two parts of a pair, unless the pair is stale.
     fn join(&mut self, piece: &[u8], pair: u64) -> Option<()> {
         let (rank, left) = ((pair >> 32) as u32, pair as u32);
-        let TokenPart { before, next, .. } = self.part(left).filter(|part| part.rank == rank)?;
+        let TokenPart { before, next, .. } = self.part_at(left).filter(|part| part.rank == rank)?;
         let right = self.parts.get_mut(next as usize)?;
         // The right part no longer exists, so a pair that begins with it is stale from here
         // on.
@@ -114,11 +114,12 @@ impl<'a> PieceMerger<'a> {
 
     /// Returns the bytes of the part at `at` and the next one.
     fn pair<'p>(&self, piece: &'p [u8], at: u32) -> Option<&'p [u8]> {
-        let next = self.part(self.part(at)?.next)?;
+        let next = self.part_at(self.part_at(at)?.next)?;
         piece.get(at as usize..next.next as usize)
     }
 
-    fn part(&self, at: u32) -> Option<TokenPart> {
+    /// Returns the part that begins at a byte.
+    fn part_at(&self, at: u32) -> Option<TokenPart> {
         self.parts.get(at as usize).copied()
     }
 }

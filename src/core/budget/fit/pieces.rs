@@ -138,99 +138,126 @@ pub(super) fn pieces(
 ) -> AnswerPieces {
     let tables = &response.document.tables;
     let costs: Vec<RowCosts> = tables.iter().map(|table| RowCosts::of(table, sizes)).collect();
-    let mut pieces = AnswerPieces {
-        items: items(response),
-        blocks: Vec::new(),
+    let items = items(response);
+    let renderings = items.iter().map(|item| {
+        let mut renderings = ItemRenderings::new(item, tables, &costs);
+        let levels = levels(item, tables, sizes);
+        match item.text.and_then(|text| response.texts.get(text)) {
+            Some(text) => renderings.add_windows(levels, windows(text, sizes)),
+            None => renderings.add_levels(levels),
+        }
+        (renderings.block, renderings.looks)
+    });
+    let (blocks, looks) = renderings.unzip();
+    AnswerPieces {
+        items,
+        blocks,
         headings: costs.iter().flat_map(|cost| cost.headings).collect(),
-        looks: Vec::new(),
-        texts: response
-            .texts
-            .iter()
-            .map(|text| LongTextParts {
-                fence: match &text.word {
-                    Some(word) => Fence::of(word.clone()),
-                    None => Fence::new(&text.text, secret),
-                },
-                start: 1,
-            })
-            .collect(),
+        looks,
+        texts: text_parts(response, secret),
         id: String::new(),
+    }
+}
+
+/// Returns the long texts with their fences, before the lines at which they begin are known.
+fn text_parts(response: &WholeAnswer, secret: &[u8; 32]) -> Vec<LongTextParts> {
+    let fence = |text: &LongText| match &text.word {
+        Some(word) => Fence::of(word.clone()),
+        None => Fence::new(&text.text, secret),
     };
-    for item in &pieces.items {
+    response.texts.iter().map(|text| LongTextParts { fence: fence(text), start: 1 }).collect()
+}
+
+/// Returns the levels at which the rows of an item differ, the lowest first; at least one.
+fn levels(item: &AnswerItem, tables: &[RowTable], sizes: &AnswerSizer) -> Vec<ColumnLevel> {
+    let mut levels: Vec<ColumnLevel> = LEVELS
+        .into_iter()
+        .filter(|level| {
+            let mut own = item.rows.iter().filter_map(|(table, _)| tables.get(*table));
+            own.any(|table| has_level(table, *level))
+        })
+        .collect();
+    if levels.is_empty() {
+        levels.push(ColumnLevel::Key);
+    }
+    if sizes.tokenizer.is_none() {
+        levels.drain(..levels.len() - 1);
+    }
+    levels
+}
+
+/// A window on a text with its tokens and its share of the text's value. The window is `None` for
+/// the whole text.
+type CostedWindow = (Option<TextWindow>, (usize, f64));
+
+/// The renderings of one item, as they are added.
+struct ItemRenderings<'a> {
+    item: &'a AnswerItem,
+    tables: &'a [RowTable],
+    costs: &'a [RowCosts],
+    /// The item in the allocator's form.
+    block: PlannedBlock,
+    looks: Vec<ItemRendering>,
+}
+
+impl<'a> ItemRenderings<'a> {
+    fn new(item: &'a AnswerItem, tables: &'a [RowTable], costs: &'a [RowCosts]) -> Self {
         let list = match (item.rows.as_slice(), item.text) {
             ([(table, _)], None) => Some(*table),
             _ => None,
         };
-        let mut block =
+        let block =
             PlannedBlock { tier: item.tier, pinned: item.pinned, list, ..PlannedBlock::default() };
-        let mut looks = Vec::new();
-        let mut levels: Vec<ColumnLevel> = LEVELS
-            .into_iter()
-            .filter(|level| {
-                let mut own = item.rows.iter().filter_map(|(table, _)| tables.get(*table));
-                own.any(|table| has_level(table, *level))
-            })
-            .collect();
-        if levels.is_empty() {
-            levels.push(ColumnLevel::Key);
-        }
-        if sizes.tokenizer.is_none() {
-            levels.drain(..levels.len() - 1);
-        }
-        let windows =
-            item.text.and_then(|text| response.texts.get(text)).map(|text| windows(text, sizes));
-        let mut add = |level: ColumnLevel,
-                       window: Option<TextWindow>,
-                       (tokens, part): (usize, f64)| {
-            let rows = item.rows.iter();
-            let own: usize =
-                rows.clone().filter_map(|(table, row)| costs.get(*table)?.row(*row, level)).sum();
-            let headings = rows.filter_map(|(table, _)| {
-                let level = shown_level(tables.get(*table)?, level);
-                Some(table * LEVELS.len() + level as usize)
-            });
-            let mut headings: Vec<usize> = headings.collect();
-            // Rows of one table follow one another; a heading that is listed once per row
-            // would only slow the plan down.
-            headings.dedup();
-            block.renderings.push(BlockRendering {
-                tokens: own + tokens,
-                value: match item.text {
-                    Some(_) => (1.0 - TEXT) * value::share(level) + TEXT * part,
-                    None => value::share(level),
-                },
-                headings,
-            });
-            looks.push(ItemRendering { level, window });
-        };
-        match windows {
-            None => {
-                for level in levels {
-                    add(level, None, (0, 0.0));
-                }
-            }
-            // Columns are cheap compared with text, so they are added right after the
-            // smallest window.
-            Some(windows) => {
-                let mut levels = levels.into_iter();
-                let mut level = levels.next().unwrap_or(ColumnLevel::Key);
-                let mut windows = windows.into_iter();
-                let mut window = windows.next().unwrap_or((None, (0, 1.0)));
-                add(level, window.0.clone(), window.1);
-                for next in levels {
-                    level = next;
-                    add(level, window.0.clone(), window.1);
-                }
-                for next in windows {
-                    window = next;
-                    add(level, window.0.clone(), window.1);
-                }
-            }
-        }
-        pieces.blocks.push(block);
-        pieces.looks.push(looks);
+        Self { item, tables, costs, block, looks: Vec::new() }
     }
-    pieces
+
+    /// Adds the renderings of an item without a text.
+    fn add_levels(&mut self, levels: Vec<ColumnLevel>) {
+        for level in levels {
+            self.add(level, (None, (0, 0.0)));
+        }
+    }
+
+    /// Adds the renderings of an item with a text. Columns are cheap compared with text, so they
+    /// are added right after the smallest window.
+    fn add_windows(&mut self, levels: Vec<ColumnLevel>, windows: Vec<CostedWindow>) {
+        let mut levels = levels.into_iter();
+        let mut level = levels.next().unwrap_or(ColumnLevel::Key);
+        let mut windows = windows.into_iter();
+        let smallest = windows.next().unwrap_or((None, (0, 1.0)));
+        self.add(level, smallest.clone());
+        for next in levels {
+            level = next;
+            self.add(level, smallest.clone());
+        }
+        for window in windows {
+            self.add(level, window);
+        }
+    }
+
+    /// Adds a rendering with the columns up to `level` and a window on the text.
+    fn add(&mut self, level: ColumnLevel, (window, (tokens, part)): CostedWindow) {
+        let rows = self.item.rows.iter();
+        let own: usize =
+            rows.clone().filter_map(|(table, row)| self.costs.get(*table)?.row(*row, level)).sum();
+        let headings = rows.filter_map(|(table, _)| {
+            let level = shown_level(self.tables.get(*table)?, level);
+            Some(table * LEVELS.len() + level as usize)
+        });
+        let mut headings: Vec<usize> = headings.collect();
+        // Rows of one table follow one another; a heading that is listed once per row would only
+        // slow the plan down.
+        headings.dedup();
+        self.block.renderings.push(BlockRendering {
+            tokens: own + tokens,
+            value: match self.item.text {
+                Some(_) => (1.0 - TEXT) * value::share(level) + TEXT * part,
+                None => value::share(level),
+            },
+            headings,
+        });
+        self.looks.push(ItemRendering { level, window });
+    }
 }
 
 impl AnswerPieces {
@@ -344,7 +371,7 @@ impl RowCosts {
             if shown_level(table, level) != level {
                 continue;
             }
-            let (head, lines) = sizes.format.pieces(&table.part(&all, level, true));
+            let (head, lines) = sizes.format.pieces(&table.select(&all, level, true));
             // One more for the line break after the heading.
             *heading = sizes.count(&head) + 1;
             *rows = lines.iter().map(|line| sizes.count(line)).collect();
@@ -368,7 +395,7 @@ impl RowCosts {
 
 /// Returns the windows on a text, the smallest first, each with its tokens and its share of the
 /// text's value. The last is the whole text.
-fn windows(text: &LongText, sizes: &AnswerSizer) -> Vec<(Option<TextWindow>, (usize, f64))> {
+fn windows(text: &LongText, sizes: &AnswerSizer) -> Vec<CostedWindow> {
     if sizes.tokenizer.is_none() {
         return vec![(None, (0, 1.0))];
     }
@@ -401,7 +428,8 @@ fn windows(text: &LongText, sizes: &AnswerSizer) -> Vec<(Option<TextWindow>, (us
             shown = window.chars;
             tokens = size.saturating_sub(MARKER);
         }
-        let step = (Some(window), (tokens + gaps * MARKER + FENCE, value::part(shown, count)));
+        let step =
+            (Some(window), (tokens + gaps * MARKER + FENCE, value::share_of_part(shown, count)));
         if windows.last() != Some(&step) {
             windows.push(step);
         }

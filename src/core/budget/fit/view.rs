@@ -102,7 +102,7 @@ fn by_level(table: &RowTable, levels: &[Option<ColumnLevel>]) -> Vec<RowTable> {
         let rows: Vec<usize> =
             rows.filter(|(_, own)| **own == Some(level)).map(|(row, _)| row).collect();
         if !rows.is_empty() {
-            tables.push(table.part(&rows, level, !tables.is_empty()));
+            tables.push(table.select(&rows, level, !tables.is_empty()));
         }
     }
     tables
@@ -133,7 +133,7 @@ impl<'a> ShownText<'a> {
         // Inside a fence, only lines that begin with the fence's word are ours: the sender of
         // the text cannot know the word, and so cannot imitate a marker.
         let marker = |gap: &Range<usize>| {
-            let word = fence.map_or_else(String::new, |fence| format!("{} ", fence.word()));
+            let word = fence.map_or_else(String::new, |fence| format!("{} ", fence.secret_word()));
             let (count, offset) = (gap.len(), start + gap.start);
             format!("…{word}{count} lines left out, offset={offset}\n")
         };

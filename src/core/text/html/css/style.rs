@@ -5,3 +5,4 @@ mod attribute;
 pub mod cascade;
 pub mod computed;
 mod custom;
+mod winner;

@@ -19,12 +19,11 @@ use super::super::sheets::sheet::{RuleLine, ScopeRule, StyleRule, StyleSheet};
 use super::super::sheets::{self, reader};
 use super::super::values::color::{BLACK, WHITE};
 use super::super::values::grammar;
-use super::super::values::property::{
-    self, CssProperty, PropertyValue, ValueMode, WideKeyword, is_inherited,
-};
+use super::super::values::property::{self, CssProperty, PropertyValue, ValueMode, WideKeyword};
 use super::attribute;
 use super::computed::ComputedStyle;
 use super::custom::{self, ResolvedText};
+use super::winner::{CascadeTier, DeclarationRank, ResolvedDeclaration, in_order, winner};
 use crate::text::html::tree::{DomTree, NodeId};
 
 static BROWSER: LazyLock<StyleSheet> = LazyLock::new(|| read(include_str!("browser.css")));
@@ -47,23 +46,6 @@ const LIGHT: usize = 40;
 
 /// Seconds until a person is assumed to read the message.
 const SOON: f32 = 5.0;
-
-/// The precedence of a declaration: its origin, layer, specificity, proximity of scope, and
-/// position.
-type DeclarationRank = (CascadeTier, usize, u32, usize, usize);
-
-/// The origin of a declaration, from the weakest to the strongest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum CascadeTier {
-    Browser,
-    Attribute,
-    Author,
-    Style,
-    Animation,
-    AuthorImportant,
-    StyleImportant,
-    BrowserImportant,
-}
 
 /// The style sheets and rules from which the styles of a document are computed.
 pub struct StyleCascade<'t> {
@@ -443,27 +425,6 @@ impl<'t> StyleCascade<'t> {
     }
 }
 
-/// A declaration with its rank, after the substitution of custom properties.
-type ResolvedDeclaration<'a> = (DeclarationRank, CssProperty, Cow<'a, PropertyValue>);
-
-/// Returns the properties that declarations set, in the order in which they are computed.
-fn in_order(declarations: &[ResolvedDeclaration<'_>]) -> Vec<CssProperty> {
-    let mut properties: Vec<CssProperty> =
-        declarations.iter().map(|(_, property, _)| *property).collect();
-    if properties.contains(&CssProperty::All) {
-        properties.extend(INHERITED);
-    }
-    properties.sort_unstable_by_key(|property| match property {
-        // Other lengths depend on the font size, other colours on the colour of the text.
-        CssProperty::FontSize | CssProperty::ColorScheme => (0, *property),
-        CssProperty::Color => (1, *property),
-        _ => (2, *property),
-    });
-    properties.dedup();
-    properties.retain(|property| *property != CssProperty::All);
-    properties
-}
-
 /// Returns the proximity of a rule's scope, or `None` if the rule does not apply to the element.
 fn matched(
     matcher: &mut SelectorMatcher<'_>,
@@ -532,32 +493,6 @@ fn scoped(
     None
 }
 
-/// Inherited properties, which `all` resets even if no other declaration names them.
-const INHERITED: &[CssProperty] = &[
-    CssProperty::Color,
-    CssProperty::ColorScheme,
-    CssProperty::Direction,
-    CssProperty::DrawnStroke,
-    CssProperty::DrawnWidth,
-    CssProperty::Fill,
-    CssProperty::FillOpacity,
-    CssProperty::FontSize,
-    CssProperty::LineHeight,
-    CssProperty::PaintOrder,
-    CssProperty::SizeAdjust,
-    CssProperty::Spacing,
-    CssProperty::StrokeColor,
-    CssProperty::StrokeWidth,
-    CssProperty::TextFill,
-    CssProperty::TextIndent,
-    CssProperty::TextSecurity,
-    CssProperty::TextShadow,
-    CssProperty::Visibility,
-    CssProperty::WhiteSpace,
-    CssProperty::WhiteSpaceCollapse,
-    CssProperty::WordSpacing,
-];
-
 /// Returns a value with its references substituted; unknown if the limit of work is exceeded.
 fn later(text: &str, style: &ComputedStyle, work: &MatchWork) -> ResolvedText {
     let value = custom::substitute(text, &style.vars, work);
@@ -566,46 +501,7 @@ fn later(text: &str, style: &ComputedStyle, work: &MatchWork) -> ResolvedText {
     if long { ResolvedText::Unknown } else { value }
 }
 
+/// Returns each property that a name sets, with one value.
 fn for_all(name: &str, value: &PropertyValue) -> Vec<(CssProperty, PropertyValue)> {
     property::properties_of(name).iter().map(|property| (*property, value.clone())).collect()
 }
-
-/// Returns the value that applies to a property, or `None` if no declaration is left.
-fn winner<'v>(
-    flat: &'v [ResolvedDeclaration<'_>],
-    property: CssProperty,
-    work: &MatchWork,
-) -> Option<&'v PropertyValue> {
-    let mut left = flat;
-    loop {
-        let about = |one: &(DeclarationRank, CssProperty, _)| {
-            one.1 == property || one.1 == CssProperty::All
-        };
-        let at = left.iter().rposition(about)?;
-        let (rank, _, value) = left.get(at)?;
-        let below = |keep: &dyn Fn(&DeclarationRank) -> bool| {
-            work.spend(left.len() / 8);
-            let end = left.iter().position(|(rank, ..)| !keep(rank)).unwrap_or(at);
-            left.get(..end.min(at)).unwrap_or_default()
-        };
-        left = match &**value {
-            // In the browser's own sheet, `revert` acts as `unset` (CSS Cascade 5).
-            PropertyValue::Wide(WideKeyword::Revert) if rank.0 <= CascadeTier::Browser => {
-                return Some(if is_inherited(property) { &INHERIT } else { &INITIAL });
-            }
-            // Presentational attributes belong to the author's origin here, so they are reverted,
-            // too.
-            PropertyValue::Wide(WideKeyword::Revert) => {
-                below(&|rank| rank.0 == CascadeTier::Browser)
-            }
-            PropertyValue::Wide(WideKeyword::RevertLayer) => {
-                let own = (rank.0, rank.1);
-                below(&|rank| (rank.0, rank.1) < own)
-            }
-            value => return Some(value),
-        };
-    }
-}
-
-static INHERIT: PropertyValue = PropertyValue::Wide(WideKeyword::Inherit);
-static INITIAL: PropertyValue = PropertyValue::Wide(WideKeyword::Initial);

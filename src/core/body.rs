@@ -459,7 +459,7 @@ fn read(part: &TextPart, reading: &ReadingOptions) -> ChosenText {
             let mut unseen = InvisibleUse::default();
             let (text, short) = beginning(&plain.text);
             invisible::scan(text, &mut unseen);
-            let text = text::armour::named(&theirs(plain_text(text, plain.flowed)));
+            let text = text::armour::replace_blocks(&theirs(plain_text(text, plain.flowed)));
             ChosenText { kind: "plain", text, unseen, short, ..ChosenText::default() }
         }
     }

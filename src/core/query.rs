@@ -337,21 +337,21 @@ impl QueryParser<'_> {
 
     /// Parses `a OR b OR c`, or a single part.
     fn any(&mut self, depth: usize) -> Result<Query> {
-        let mut parts = vec![self.part(depth)?];
+        let mut parts = vec![self.operand(depth)?];
         while self.tokens.next_if_eq(&QueryToken::Or).is_some() {
-            parts.push(self.part(depth)?);
+            parts.push(self.operand(depth)?);
         }
         Ok(one_or(parts, Query::Any))
     }
 
-    fn part(&mut self, depth: usize) -> Result<Query> {
+    fn operand(&mut self, depth: usize) -> Result<Query> {
         if depth > DEPTH {
             return Err(Error::argument(format!("the query nests groups deeper than {DEPTH}"))
                 .next("flatten the parentheses"));
         }
         match self.tokens.next() {
             // `NOT NOT …` recurses like nested groups.
-            Some(QueryToken::Not) => Ok(Query::Not(Box::new(self.part(depth + 1)?))),
+            Some(QueryToken::Not) => Ok(Query::Not(Box::new(self.operand(depth + 1)?))),
             Some(QueryToken::Open) => {
                 let inner = self.all(depth + 1)?;
                 self.close(&QueryToken::Close, inner, '(')
@@ -395,7 +395,7 @@ impl QueryParser<'_> {
                 _ => Err(empty(name)),
             },
             Some(QueryToken::Open) => {
-                let group = self.part(depth + 1)?;
+                let group = self.operand(depth + 1)?;
                 distribute(name, group, self.clock)
             }
             _ if is_keyword(name) => Err(empty(&format!("{name}:"))),

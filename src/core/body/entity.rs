@@ -76,12 +76,12 @@ impl<'m> PartTree<'m> {
     /// Sorts the parts of a message.
     pub fn of(message: &'m Message<'m>) -> Self {
         let mut tree = Self { message, texts: Vec::new(), files: Vec::new(), odd: Vec::new() };
-        tree.part(0, 0, true);
+        tree.sort_part(0, 0, true);
         tree
     }
 
     /// Sorts one part. Its texts are listed as files if it is not `shown`.
-    fn part(&mut self, id: u32, depth: usize, shown: bool) {
+    fn sort_part(&mut self, id: u32, depth: usize, shown: bool) {
         let Some(part) = self.message.part(id) else { return };
         let PartType::Multipart(children) = &part.body else {
             match text_of(self.message, part) {
@@ -106,7 +106,7 @@ impl<'m> PartTree<'m> {
         let outer = alternative.then(|| std::mem::take(&mut self.texts));
         let mut forms = Vec::new();
         for (at, child) in children.iter().enumerate() {
-            self.part(*child, depth + 1, shown && root.is_none_or(|root| root == at));
+            self.sort_part(*child, depth + 1, shown && root.is_none_or(|root| root == at));
             if alternative {
                 // All texts below one child are one form; if one of them has several forms,
                 // its richest.

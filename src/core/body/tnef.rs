@@ -133,14 +133,15 @@ fn decoded(bytes: &[u8], page: u32) -> String {
 struct TnefInput<'a>(&'a [u8]);
 
 impl<'a> TnefInput<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    /// Removes and returns the next bytes; `None` if there are fewer.
+    fn take_bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(taken)
     }
 
     fn u32(&mut self) -> Option<u32> {
-        self.take(4)?.try_into().ok().map(u32::from_le_bytes)
+        self.take_bytes(4)?.try_into().ok().map(u32::from_le_bytes)
     }
 
     fn length(&mut self) -> Option<usize> {
@@ -149,12 +150,12 @@ impl<'a> TnefInput<'a> {
 
     /// Reads an attribute: level, id, length, data, checksum.
     fn attribute(&mut self) -> Option<(u32, &'a [u8])> {
-        self.take(1)?;
+        self.take_bytes(1)?;
         let id = self.u32()?;
         let length = self.length()?;
-        let data = self.take(length)?;
+        let data = self.take_bytes(length)?;
         // Ignored, because the checksum of the last attribute may be missing.
-        let _ = self.take(2);
+        let _ = self.take_bytes(2);
         Some((id, data))
     }
 
@@ -164,10 +165,10 @@ impl<'a> TnefInput<'a> {
         let tag = self.u32()?;
         // A named property, whose id is from 0x8000 on.
         if tag >= 0x8000_0000 {
-            self.take(16)?;
+            self.take_bytes(16)?;
             match self.u32()? {
                 // The name is a number, or a string with its length.
-                0 => self.take(4)?,
+                0 => self.take_bytes(4)?,
                 _ => self.padded()?,
             };
         }
@@ -184,7 +185,7 @@ impl<'a> TnefInput<'a> {
         let mut first = None;
         for _ in 0..if several { self.length()? } else { 1 } {
             let bytes = match size {
-                Some(size) => self.take(size)?,
+                Some(size) => self.take_bytes(size)?,
                 None => self.padded()?,
             };
             first.get_or_insert(bytes);
@@ -195,8 +196,8 @@ impl<'a> TnefInput<'a> {
     /// Reads a length and as many bytes, padded to four.
     fn padded(&mut self) -> Option<&'a [u8]> {
         let length = self.length()?;
-        let bytes = self.take(length)?;
-        self.take(length.next_multiple_of(4) - length)?;
+        let bytes = self.take_bytes(length)?;
+        self.take_bytes(length.next_multiple_of(4) - length)?;
         Some(bytes)
     }
 }

@@ -211,7 +211,7 @@ impl HtmlCleaner {
         }
     }
 
-    fn start(&self, tag: &Tag) -> TokenSinkResult<()> {
+    fn start_tag(&self, tag: &Tag) -> TokenSinkResult<()> {
         let name: &str = &tag.name;
         let kind = match name {
             "script" => Some(RawKind::ScriptData),
@@ -321,7 +321,7 @@ impl TokenSink for HtmlCleaner {
             Token::TagToken(tag) => {
                 self.got_token.set(true);
                 match tag.kind {
-                    TagKind::StartTag => return self.start(&tag),
+                    TagKind::StartTag => return self.start_tag(&tag),
                     TagKind::EndTag => self.ended(&tag.name),
                 }
             }

@@ -112,7 +112,7 @@ fn is_bare_name(input: &str) -> bool {
 }
 
 /// Returns true if the address belongs to one of these people.
-pub fn holds(people: &[MailPerson], address: &str) -> bool {
+pub fn has_address(people: &[MailPerson], address: &str) -> bool {
     people.iter().any(|one| one.address.eq_ignore_ascii_case(address))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::ids::{self, is_id};
-use super::people::{self, holds};
+use super::people::{self, has_address};
 use crate::error::{Error, Result};
 use crate::provider::mail::{MailPerson, SourceMessage};
 use crate::text;
@@ -110,7 +110,7 @@ pub fn recipients(
     // A reply to a message to oneself goes to oneself.
     if to.is_empty() && cc.is_empty() {
         for person in first {
-            if !holds(&to, &person.address) {
+            if !has_address(&to, &person.address) {
                 to.push(person);
             }
         }

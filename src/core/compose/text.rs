@@ -128,7 +128,7 @@ struct PlainText {
 impl PlainText {
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Start(tag) => self.start(tag),
+            Event::Start(tag) => self.start_tag(tag),
             Event::End(tag) => self.end(tag),
             Event::Text(source)
             | Event::Code(source)
@@ -145,7 +145,7 @@ impl PlainText {
         }
     }
 
-    fn start(&mut self, tag: Tag<'_>) {
+    fn start_tag(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Paragraph
             | Tag::Heading { .. }

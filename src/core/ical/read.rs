@@ -129,7 +129,7 @@ fn entry(
             notes.line(line.number, note!("cannot be read: {}", quoted(line.as_str())));
             continue;
         };
-        let read = take(&mut entry, &mut parts, line, &property, zones, notes);
+        let read = apply_property(&mut entry, &mut parts, (line, &property), zones, notes);
         if read.is_none() {
             notes.line(line.number, note!("cannot be read: {}", quoted(line.as_str())));
         }
@@ -202,11 +202,10 @@ fn entry(
 }
 
 /// Applies a property. Returns `None` if its value cannot be read.
-fn take(
+fn apply_property(
     entry: &mut IcalEvent,
     parts: &mut EventParts,
-    line: &ContentLine,
-    property: &IcalProperty,
+    (line, property): (&ContentLine, &IcalProperty),
     zones: &DocumentZones,
     notes: &mut DocumentNotes,
 ) -> Option<()> {

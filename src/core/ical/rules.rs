@@ -31,7 +31,7 @@ pub struct ZoneRules {
 impl ZoneRules {
     /// Returns true if the offset at an instant is known. If the offset changes and the changes
     /// end, the rules cover only the years of some event.
-    pub fn tells(&self, at: Timestamp) -> bool {
+    pub fn is_known_at(&self, at: Timestamp) -> bool {
         let ended = self.last.is_some_and(|last| last < at);
         self.first <= at && (!ended || self.first == self.last.unwrap_or(self.first))
     }

@@ -229,7 +229,7 @@ fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent
         // Later exceptions now belong to the new series.
         for other in &mut raws {
             if other.entry.uid == uid && other.entry.recurrence_id.is_some() && at(other) > from {
-                parted.take(&mut other.entry);
+                parted.move_exception(&mut other.entry);
             }
         }
         if let Some(raw) = raws.get_mut(place) {
@@ -309,7 +309,7 @@ impl SplitSeries {
     }
 
     /// Moves an exception of the series to its second part.
-    fn take(&self, other: &mut IcalEvent) {
+    fn move_exception(&self, other: &mut IcalEvent) {
         other.uid.clone_from(&self.series.uid);
         other.recurrence_id = other.recurrence_id.and_then(|at| self.moved(at));
     }

@@ -30,7 +30,7 @@ pub fn document(document: &CalendarDocument, now: Timestamp) -> String {
     // The word is not escaped by the library, so only characters that need no escapes are
     // written.
     if let Some(method) = &document.method {
-        root.entries.push(text(ICalendarProperty::Method, &word(method)));
+        root.entries.push(text(ICalendarProperty::Method, &plain_word(method)));
     }
     if let Some(name) = &document.name {
         root.entries.push(other("X-WR-CALNAME", name));
@@ -301,7 +301,7 @@ fn uri(name: ICalendarProperty, value: &str) -> ICalendarEntry {
 }
 
 /// Returns a word that needs no escapes.
-fn word(text: &str) -> String {
+fn plain_word(text: &str) -> String {
     let right = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
     text.chars().filter(right).collect()
 }

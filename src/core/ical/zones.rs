@@ -319,7 +319,7 @@ fn zone_of(zone: &IcalComponent) -> Option<TimeZone> {
 fn differ(own: &ZoneRules, named: &TimeZone, at: DateTime) -> bool {
     let first_of = |year: i16| Date::new(year, 1, 1).map(|day| EventTime::Day(day).instant(named));
     let when = event_time::resolve(at, &own.zone);
-    if !own.tells(when) || when == event_time::resolve(at, named) {
+    if !own.is_known_at(when) || when == event_time::resolve(at, named) {
         return false;
     }
     let same = |year: i16| {

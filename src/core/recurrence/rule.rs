@@ -86,7 +86,7 @@ impl RecurrenceRule {
                 return Err(wrong(format!("has {} twice", excerpt(name))));
             }
             seen.push(name);
-            rule.part(name, value, strict)?;
+            rule.set_part(name, value, strict)?;
         }
         if !seen.contains(&"FREQ") {
             return Err(wrong("has no FREQ"));
@@ -96,7 +96,8 @@ impl RecurrenceRule {
         Ok(rule)
     }
 
-    fn part(&mut self, name: &str, value: &str, strict: bool) -> Result<()> {
+    /// Sets a part of the rule, such as `FREQ`.
+    fn set_part(&mut self, name: &str, value: &str, strict: bool) -> Result<()> {
         let parts = &mut self.parts;
         match name {
             "FREQ" => {

@@ -64,7 +64,7 @@ pub fn address_list(s: &str) -> Vec<MailAddress> {
     let mut rest = s;
     while let Some(c) = rest.chars().next() {
         rest = rest.get(c.len_utf8()..).unwrap_or_default();
-        rest = reader.take(c, rest);
+        rest = reader.read_piece(c, rest);
     }
     reader.finish();
     reader.done
@@ -92,7 +92,7 @@ enum BracketSign {
 
 impl AddressReader {
     /// Reads `c` and the following text that belongs to it; returns the rest.
-    fn take<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
+    fn read_piece<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
         match c {
             '"' => {
                 if let Some((text, after)) = self.once(BracketSign::Quote, || quoted_string(rest)) {

@@ -17,7 +17,7 @@ const HEADERS: &[&str] = &["Version", "Comment", "Hash", "Charset", "MessageID"]
 const MIN_LINE: usize = 40;
 
 /// Replaces each block that is not text by one line of ours.
-pub fn named(text: &str) -> String {
+pub fn replace_blocks(text: &str) -> String {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut out = Vec::with_capacity(lines.len());
     // True after the header of a signed text, until its signature.

@@ -212,7 +212,7 @@ fn next(line: &str) -> Option<(&str, EncodedWord<'_>, &str)> {
     while let Some(found) = line.get(from..)?.find("=?") {
         let start = from + found;
         let inside = line.get(start + 2..)?;
-        if let Some((word, length)) = word(inside) {
+        if let Some((word, length)) = encoded_word(inside) {
             return Some((line.get(..start)?, word, inside.get(length..)?));
         }
         from = start + 2;
@@ -221,7 +221,7 @@ fn next(line: &str) -> Option<(&str, EncodedWord<'_>, &str)> {
 }
 
 /// Reads `charset?Q?text?=`; also returns its length.
-fn word(inside: &str) -> Option<(EncodedWord<'_>, usize)> {
+fn encoded_word(inside: &str) -> Option<(EncodedWord<'_>, usize)> {
     let window = inside.get(..inside.floor_char_boundary(WINDOW))?;
     let (charset, rest) = window.split_once('?')?;
     let (encoding, rest) = rest.split_once('?')?;

@@ -313,7 +313,7 @@ macro_rules! note {
         const { assert!($crate::text::note::is_bare($text), "say what fills a note after its text") };
         $crate::text::note::Note::made(
             $text,
-            format_args!($text $(, $crate::text::note::part(&$part))*),
+            format_args!($text $(, $crate::text::note::note_part(&$part))*),
         )
     }};
 }
@@ -321,7 +321,7 @@ pub use note;
 
 /// Restricts the values of a note to [`NotePart`].
 #[doc(hidden)]
-pub fn part<T: NotePart>(part: &T) -> &T {
+pub fn note_part<T: NotePart>(part: &T) -> &T {
     part
 }
 

@@ -338,12 +338,12 @@ fn files_and_signatures_in_a_text_are_named() {
         (short, short),
     ];
     for (text, want) in cases {
-        assert_eq!(armour::named(text), want.replace('@', &OURS.to_string()), "{text}");
+        assert_eq!(armour::replace_blocks(text), want.replace('@', &OURS.to_string()), "{text}");
     }
     let hostile = ["begin 644 a\n", "-----BEGIN PGP SIGNED MESSAGE-----\n", "QUJD\n"]
         .map(|line| line.repeat(50_000));
     for text in hostile {
-        armour::named(&text);
+        armour::replace_blocks(&text);
     }
 }
 

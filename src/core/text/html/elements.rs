@@ -208,7 +208,7 @@ const PARTS: &[(&str, MessagePart)] = &[
 const LINES: &[&str] = &["border-top:solid#e1e1e11.0pt", "border-top:solid#b5c4df1.0pt"];
 
 /// Returns the role of an element in a message; `None` for most.
-pub fn part(tree: &DomTree, id: NodeId) -> Option<MessagePart> {
+pub fn message_part(tree: &DomTree, id: NodeId) -> Option<MessagePart> {
     let classes = tree.attr(id, "class").unwrap_or_default().split_ascii_whitespace();
     let named = classes.map(|class| (class, true));
     let mut named = named.chain(tree.attr(id, "id").map(|id| (id.trim(), false)));
@@ -241,5 +241,5 @@ pub fn has_blockquote(tree: &DomTree, id: NodeId) -> bool {
 pub fn is_cited(tree: &DomTree, id: NodeId) -> bool {
     tree.attr(id, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("cite"))
         || tree.attr(id, "cite").is_some()
-        || matches!(part(tree, id), Some(MessagePart::Quote | MessagePart::Container))
+        || matches!(message_part(tree, id), Some(MessagePart::Quote | MessagePart::Container))
 }

@@ -105,7 +105,7 @@ impl LinkTarget {
                 // `https://bank.com@evil.org` leads to evil.org.
                 let _ = url.set_username("");
                 let _ = url.set_password(None);
-                let names = redirect::named(&url);
+                let names = redirect::target_host(&url);
                 without_tracking(&mut url);
                 // In a line of ours, this would become a Markdown link.
                 let url = url.as_str().replace("](", "%5D(");

@@ -103,7 +103,7 @@ fn defended(url: &Url) -> Option<String> {
 
 /// Returns the host of the address that `url` leads on to; `None` if that belongs to the same
 /// organisation, or if `url` only shares it.
-pub fn named(url: &Url) -> Option<String> {
+pub fn target_host(url: &Url) -> Option<String> {
     let own = bare_host(url)?;
     let path = url.path();
     // These pages share an address with other people and do not lead there.

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use super::elements::{
-    MessagePart, has_blockquote, is_block, is_cited, longest_ticks, part, picture_text, pictured,
-    shifted, text_below, tight,
+    MessagePart, has_blockquote, is_block, is_cited, longest_ticks, message_part, picture_text,
+    pictured, shifted, text_below, tight,
 };
 use super::links::{LinkTarget, MailLink, MailLinks, odd_scheme};
 use super::prune::PrunedElements;
@@ -186,7 +186,7 @@ impl TextRenderer<'_> {
     fn begin(&mut self, id: NodeId, undo: &mut ElementExit) -> bool {
         let tree = self.tree;
         let name = tree.name(id);
-        let part = part(tree, id).filter(|_| !self.out.is_flat());
+        let part = message_part(tree, id).filter(|_| !self.out.is_flat());
         self.begin_part(part, undo);
         if matches!(name, "s" | "strike" | "del") || self.drawn.struck.contains(&id) {
             self.mark(STRUCK, undo);

@@ -322,7 +322,8 @@ impl DomBuilder {
         }
     }
 
-    fn put(&self, parent: NodeId, next: Option<NodeId>, child: NodeOrText<NodeHandle>) {
+    /// Inserts a node or a text before `next`, or at the end.
+    fn insert_child(&self, parent: NodeId, next: Option<NodeId>, child: NodeOrText<NodeHandle>) {
         let mut tree = self.tree.borrow_mut();
         match child {
             NodeOrText::AppendNode(node) => tree.insert(parent, next, node.id),
@@ -387,7 +388,7 @@ impl TreeSink for DomBuilder {
     }
 
     fn append(&self, parent: &NodeHandle, child: NodeOrText<NodeHandle>) {
-        self.put(parent.id, None, child);
+        self.insert_child(parent.id, None, child);
     }
 
     fn append_based_on_parent_node(
@@ -398,8 +399,8 @@ impl TreeSink for DomBuilder {
     ) {
         let parent = self.tree.borrow().parent(element.id);
         match parent {
-            Some(parent) => self.put(parent, Some(element.id), child),
-            None => self.put(prev_element.id, None, child),
+            Some(parent) => self.insert_child(parent, Some(element.id), child),
+            None => self.insert_child(prev_element.id, None, child),
         }
     }
 
@@ -421,7 +422,7 @@ impl TreeSink for DomBuilder {
     fn append_before_sibling(&self, sibling: &NodeHandle, new_node: NodeOrText<NodeHandle>) {
         let parent = self.tree.borrow().parent(sibling.id);
         if let Some(parent) = parent {
-            self.put(parent, Some(sibling.id), new_node);
+            self.insert_child(parent, Some(sibling.id), new_node);
         }
     }
 

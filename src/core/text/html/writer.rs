@@ -109,7 +109,7 @@ impl TextWriter {
             let end = rest.find(is_blank).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
             if !word.is_empty() {
-                self.word(word, !after.is_empty());
+                self.write_word(word, !after.is_empty());
             }
             let end = after.find(|c| !is_blank(c)).unwrap_or(after.len());
             let (blank, after) = after.split_at(end);
@@ -154,7 +154,7 @@ impl TextWriter {
     }
 
     /// Writes a word; `ends` if white space follows it.
-    fn word(&mut self, word: &str, ends: bool) {
+    fn write_word(&mut self, word: &str, ends: bool) {
         let start = self.at_line_start();
         self.settle();
         self.pieces += 1;

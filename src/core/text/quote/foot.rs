@@ -4,7 +4,9 @@
 //! stays above. [`fold`](super::fold()) decides whether the parts are shown.
 
 use super::marks::{is_quoted, is_rule, sent_from};
-use super::phrases::{CLOSINGS, DISCLAIMS, LIST_BEGINS, LISTS, MESSAGE, begins, holds, names};
+use super::phrases::{
+    CLOSINGS, DISCLAIMS, LIST_BEGINS, LISTS, MESSAGE, begins, contains_any, names,
+};
 use crate::text::fence::SIGNATURE;
 
 /// Maximum number of lines of a signature after `--`.
@@ -33,7 +35,7 @@ pub struct MessageFoot<'t> {
 
 impl<'t> MessageFoot<'t> {
     /// Removes the parts at the end of `lines`; returns the lines above them.
-    pub fn take<'a>(&mut self, mut lines: &'a [&'t str]) -> &'a [&'t str] {
+    pub fn cut_from<'a>(&mut self, mut lines: &'a [&'t str]) -> &'a [&'t str] {
         for _ in 0..MAX_PARTS {
             lines = trimmed(lines);
             let (at, part) = if let Some(at) = footer(lines) {
@@ -82,7 +84,7 @@ fn footer(lines: &[&str]) -> Option<usize> {
         let line = lines.get(*at).copied().unwrap_or_default();
         let rest = lines.get(*at..).unwrap_or_default();
         let ruled = line == "--" || line == "—" || is_rule(line);
-        ruled && holds(LISTS, &flat(rest))
+        ruled && contains_any(LISTS, &flat(rest))
             || begins_paragraph(lines, *at) && begins(LIST_BEGINS, &flat(rest))
     };
     let at = (first..lines.len()).rev().find(is_start)?;
@@ -109,7 +111,7 @@ fn disclaimer(lines: &[&str]) -> Option<usize> {
         let stems = DISCLAIMS.split('|').filter(|stem| text.contains(stem)).take(2).count();
         let long = text.chars().count() >= MIN_DISCLAIMER;
         match stems {
-            2 if long && holds(MESSAGE, &text) => found = Some(at),
+            2 if long && contains_any(MESSAGE, &text) => found = Some(at),
             1 | 2 => {}
             _ if is_rule(&text) => {}
             _ => break,

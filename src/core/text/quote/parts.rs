@@ -55,7 +55,7 @@ pub fn split(text: &str, subject: &str) -> QuoteParts {
     // Quotes and header lines below the beginning of a forwarded message belong to that message.
     if let Some((above, below)) = text.forwarded().and_then(|at| lines.split_at_checked(at)) {
         let mut foot = MessageFoot::default();
-        let fresh = foot.take(above);
+        let fresh = foot.cut_from(above);
         return parts(fresh, &[], below, foot);
     }
     if let Some((fresh, quoted)) =
@@ -65,7 +65,7 @@ pub fn split(text: &str, subject: &str) -> QuoteParts {
     }
     // A signature or the footer of a list may be below the quote.
     let mut foot = MessageFoot::default();
-    let rest = foot.take(&lines);
+    let rest = foot.cut_from(&lines);
     if let Some((fresh, quoted)) = trailing(rest).and_then(|at| rest.split_at_checked(at)) {
         return history(fresh, quoted, foot, &lines);
     }
@@ -85,7 +85,7 @@ fn history<'t>(
     if is_blank(fresh) {
         return parts(all, &[], &[], MessageFoot::default());
     }
-    let fresh = foot.take(fresh);
+    let fresh = foot.cut_from(fresh);
     parts(fresh, quoted, &[], foot)
 }
 

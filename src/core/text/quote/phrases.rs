@@ -13,7 +13,7 @@ pub fn names(list: &str, word: &str) -> bool {
 }
 
 /// Returns true if a text contains an entry of the list.
-pub fn holds(list: &str, text: &str) -> bool {
+pub fn contains_any(list: &str, text: &str) -> bool {
     list.split('|').any(|one| text.contains(one))
 }
 

@@ -97,7 +97,7 @@ fn query(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
 
 /// Reads a condition made of features, `not`, `and` and `or`.
 pub fn condition(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
-    combined(input, &mut |input| one(input, view))
+    combined(input, &mut |input| condition_term(input, view))
 }
 
 /// Reads parts joined by `and` or by `or`, with `not` before one.
@@ -124,8 +124,8 @@ pub fn combined(
     }
 }
 
-/// Evaluates one condition in brackets, or a function.
-fn one(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
+/// Evaluates a condition in brackets, or a function.
+fn condition_term(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
     match input.next()?.clone() {
         Token::ParenthesisBlock => input.parse_nested_block(|input| {
             let start = input.state();

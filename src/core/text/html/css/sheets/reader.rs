@@ -402,7 +402,7 @@ impl<'i> AtRuleParser<'i> for SheetReader<'_> {
                     self.named_layer(&name);
                 }
             }
-            AtRule::Import { sheet, layer, holds } if !self.begun && self.holds(holds) => {
+            AtRule::Import { sheet, layer, holds } if !self.begun && self.accepts(holds) => {
                 let layer = match &layer {
                     Some(name) => self.named_layer(name),
                     None => self.at.layer,
@@ -433,7 +433,7 @@ impl<'i> AtRuleParser<'i> for SheetReader<'_> {
         let mut context = self.deeper();
         match at {
             AtRule::If(truth) => {
-                if !self.holds(truth) {
+                if !self.accepts(truth) {
                     return Ok(());
                 }
             }
@@ -530,8 +530,8 @@ impl SheetReader<'_> {
         }
     }
 
-    /// Returns whether a condition is taken to hold, and records a guess.
-    fn holds(&mut self, truth: ConditionTruth) -> bool {
+    /// Returns true if a condition is taken to hold, and records a guess.
+    fn accepts(&mut self, truth: ConditionTruth) -> bool {
         self.sheet.guessed |= truth == ConditionTruth::Perhaps;
         truth == ConditionTruth::Yes || truth == ConditionTruth::Perhaps && self.mode.assume
     }

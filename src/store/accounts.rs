@@ -7,7 +7,8 @@
 //!
 //! `crate::accounts` interprets the columns.
 
-mod unapproved;
+mod signatures;
+pub(super) mod unapproved;
 
 use std::collections::HashMap;
 
@@ -15,11 +16,10 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::AccountStatus;
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
-pub use unapproved::UnapprovedAddresses;
 
-use super::Store;
+use super::cipher::random;
+use super::database::Store;
 use super::engine::locks::ProcessLock;
-use super::random::random;
 
 /// The prefix of settings rows with the time of last use.
 const USED: &str = "used ";

@@ -8,7 +8,8 @@ use std::path::Path;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-use super::{Store, files};
+use super::database::Store;
+use super::files;
 
 const FILE: &str = "audit.jsonl";
 

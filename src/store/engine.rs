@@ -3,21 +3,23 @@
 //! sqlx's `Any` driver runs the same statements on both. The differences are here: how a pool of
 //! connections is opened, which errors are temporary, and how errors are explained.
 
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection};
+use sqlx::{Any, AnyConnection, AnyPool, ConnectOptions, Connection, Transaction};
+use tokio::sync::OwnedMutexGuard;
 use url::Url;
 
-use super::schema::SCHEMA;
-use super::{OwnerTransaction, files};
+use super::files;
 use crate::config::DatabaseUrl;
 
 pub(super) mod locks;
 pub(super) mod ready;
+pub(super) mod schema;
 
 /// The time to retry opening while another process creates the file or the server starts, and to
 /// wait for a connection.
@@ -49,6 +51,43 @@ const SESSION_OF_LOCKS: &str = "SET tcp_keepalives_idle = 10; SET tcp_keepalives
                                 SET tcp_keepalives_count = 3; \
                                 SELECT set_config(name, '0', false) FROM pg_settings \
                                 WHERE name = 'idle_session_timeout'";
+
+/// The owner whose lock a migration holds. If several instances start at once, one changes the
+/// tables, and the others have none left to change.
+const SCHEMA: &str = "schema";
+
+/// A transaction of one owner.
+pub(super) struct OwnerTransaction {
+    transaction: Transaction<'static, Any>,
+    /// The owner's turn in this process.
+    _turn: Option<OwnedMutexGuard<()>>,
+}
+
+impl OwnerTransaction {
+    /// Keeps the owner's turn in this process until the transaction ends.
+    pub(super) fn with_turn(self, turn: OwnedMutexGuard<()>) -> Self {
+        Self { _turn: Some(turn), ..self }
+    }
+
+    /// Makes the changes permanent.
+    pub(super) async fn commit(self) -> sqlx::Result<()> {
+        self.transaction.commit().await
+    }
+}
+
+impl Deref for OwnerTransaction {
+    type Target = AnyConnection;
+
+    fn deref(&self) -> &AnyConnection {
+        &self.transaction
+    }
+}
+
+impl DerefMut for OwnerTransaction {
+    fn deref_mut(&mut self) -> &mut AnyConnection {
+        &mut self.transaction
+    }
+}
 
 /// The place of the rows.
 pub(super) enum StoreEngine {

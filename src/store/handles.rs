@@ -13,7 +13,8 @@ use std::fmt;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::{AnyConnection, AssertSqlSafe};
 
-use super::{OwnerTransaction, Store, numbered};
+use super::database::{Store, numbered};
+use super::engine::OwnerTransaction;
 
 /// The number of ids in one statement, well below SQLite's limit of 32,766 parameters
 /// and PostgreSQL's of 65,535.

@@ -1,4 +1,4 @@
-//! Work on the rows of all owners: deletion of old ones, migration, and backup. `check.rs` finds
+//! Work on the rows of all owners: deletion of old ones, migration, backup, and closing. `check.rs` finds
 //! damage, and `transfer.rs` moves everything to PostgreSQL.
 
 use std::convert::Infallible;
@@ -8,15 +8,13 @@ use std::time::Duration;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::AssertSqlSafe;
 
-use super::engine::StoreEngine;
+use super::database::{SERVER, Store};
+use super::engine::{StoreEngine, schema};
 use super::outputs::MICROSECONDS;
-use super::{EVERYBODY, SERVER, Store, audit, files, schema};
+use super::{audit, files};
 
-mod check;
-mod transfer;
-
-pub use check::CheckFindings;
-pub use transfer::TransferOutcome;
+pub(super) mod check;
+pub(super) mod transfer;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
@@ -27,22 +25,33 @@ const LOOK: Duration = Duration::from_secs(60 * 60);
 /// The settings row with the last day on which old rows were deleted.
 const PURGED: &str = "purged";
 
-impl Store {
-    /// Returns all owners, sorted. Handles are not searched, because each owner who has some also
-    /// has counters, which are fewer.
-    pub(super) async fn owners(&self) -> Result<Vec<String>> {
-        let tables = schema::tables().filter(|table| *table != "handles");
-        let each: Vec<String> = tables.map(|table| format!("SELECT owner FROM {table}")).collect();
-        sqlx::query_scalar(AssertSqlSafe(format!("{} ORDER BY owner", each.join(" UNION "))))
-            .fetch_all(&mut *self.for_owner(EVERYBODY).connection().await?)
-            .await
-            .map_err(|error| self.broken(&error))
-    }
+/// The time that closing may wait for other users of the file.
+const CLOSING: Duration = Duration::from_secs(2);
 
-    /// Returns the time, in seconds since 1970, up to which rows with this retention in days are
-    /// too old.
-    pub(super) fn too_old(&self, days: u32) -> i64 {
-        self.now() - i64::from(days) * DAY
+impl Store {
+    /// Closes the database permanently, at the end of the process. The content of the write-ahead
+    /// log is moved into the file itself, as far as other processes allow.
+    pub async fn close(&self) {
+        let Some(pool) = self.inner.pool.get() else {
+            return;
+        };
+        let closing = async {
+            match self.connection().await {
+                Ok(mut connection) => {
+                    if let Err(error) = self.purge_undos(&mut connection).await {
+                        tracing::debug!(%error, "old states were not deleted");
+                    }
+                    self.inner.engine.finish(&mut connection).await;
+                }
+                Err(error) => tracing::debug!(%error, "the database was closed as it is"),
+            }
+            self.inner.ready.close().await;
+            pool.close().await;
+        };
+        // A checkpoint is not required: SQLite reads the write-ahead log at the next opening.
+        if tokio::time::timeout(CLOSING, closing).await.is_err() {
+            tracing::debug!("the database is in use and was not closed");
+        }
     }
 
     /// Deletes the rows of all owners that are older than the settings allow. Returns their
@@ -132,24 +141,6 @@ impl Store {
         let before = self.version().await?;
         self.open().await?;
         Ok((before, schema::newest()))
-    }
-
-    /// Returns the version of the schema, if there is one, without changing anything.
-    pub(super) async fn version(&self) -> Result<Option<i64>> {
-        let engine = &self.inner.engine;
-        if !engine.is_postgres() && !self.path().exists() {
-            return Ok(None);
-        }
-        // A pool of its own, as opening the store's would migrate the database.
-        let pool = match engine.connect().await {
-            Ok(pool) => pool,
-            Err(error) => return Err(engine.unconnected(&error).await),
-        };
-        let version = sqlx::query_scalar("SELECT version FROM schema_version");
-        // There is no such table in a new database.
-        let version = version.fetch_optional(&pool).await.ok().flatten();
-        pool.close().await;
-        Ok(version)
     }
 
     /// Copies the database, which may be in use, into a new file that only its owner can read.

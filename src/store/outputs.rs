@@ -11,7 +11,7 @@
 use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::AnyConnection;
 
-use super::Store;
+use super::database::Store;
 
 /// One day, in microseconds.
 const DAY: i64 = 24 * 60 * 60 * MICROSECONDS;

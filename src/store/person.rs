@@ -5,7 +5,9 @@ use daysheet_core::error::Result;
 use serde_json::{Map, Value, json};
 use sqlx::{AssertSqlSafe, Column, Row};
 
-use super::{Store, audit, schema};
+use super::audit;
+use super::database::Store;
+use super::engine::schema;
 
 /// The settings row of the person's own access level.
 const ACCESS: &str = "own_access";

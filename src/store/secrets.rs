@@ -13,18 +13,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use chacha20poly1305::aead::{Aead, Payload};
-use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use daysheet_core::error::{Error, ErrorKind, Result};
-use hmac::{Hmac, Mac};
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::Store;
-use super::keys::MARK;
-use super::random::{CipherKey, KEY_BYTES, random};
-
-/// The length of XChaCha20's nonce, in bytes; long enough to be chosen at random.
-const NONCE_BYTES: usize = 24;
+use super::cipher::{KEY_BYTES, decrypt, encrypt, random};
+use super::database::Store;
+use super::keys::data_key::MARK;
 
 /// The settings row with the random value from which [`Store::derive`] starts.
 const ROOT: &str = "derive_root";
@@ -102,24 +97,4 @@ pub fn new_key() -> Result<String> {
 /// Returns the name that the sealed tokens of the account with this id are bound to.
 pub fn account_identity(id: &str) -> String {
     format!("account {id}")
-}
-
-/// Encrypts with XChaCha20-Poly1305 under a random nonce, bound to a name.
-pub(super) fn encrypt(key: &CipherKey, bound: &str, secret: &[u8]) -> Result<String> {
-    let nonce: [u8; NONCE_BYTES] = random()?;
-    let cipher = XChaCha20Poly1305::new(&(*key).into())
-        .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: bound.as_bytes() })
-        .map_err(|_opaque| Error::new(ErrorKind::Internal, "a secret could not be sealed"))?;
-    let mut bytes = nonce.to_vec();
-    bytes.extend(cipher);
-    Ok(STANDARD.encode(bytes))
-}
-
-/// Decrypts a result of [`encrypt`] for the same name. Returns `None` under any other key.
-pub(super) fn decrypt(key: &CipherKey, bound: &str, sealed: &str) -> Option<Vec<u8>> {
-    let bytes = STANDARD.decode(sealed).ok()?;
-    let (nonce, cipher) = bytes.split_first_chunk::<NONCE_BYTES>()?;
-    XChaCha20Poly1305::new(&(*key).into())
-        .decrypt(&XNonce::from(*nonce), Payload { msg: cipher, aad: bound.as_bytes() })
-        .ok()
 }

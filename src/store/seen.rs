@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use daysheet_core::error::Result;
 use sqlx::AssertSqlSafe;
 
-use super::{Store, numbered};
+use super::database::{Store, numbered};
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;

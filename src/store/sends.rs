@@ -7,7 +7,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
-use super::Store;
+use super::database::Store;
 
 /// The period of the caps, in seconds.
 const HOUR: i64 = 60 * 60;

@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_core::error::Result;
 
-use super::Store;
-use super::random::random;
+use super::cipher::random;
+use super::database::Store;
 
 impl Store {
     /// Stores `content` for `seconds`. Returns its id, 24 URL-safe characters. `kind` is the

@@ -7,7 +7,8 @@
 use daysheet_core::error::Result;
 use sqlx::AnyConnection;
 
-use super::{HandleKind, Store};
+use super::database::Store;
+use super::handles::HandleKind;
 
 impl Store {
     /// Stores the states before the change `what`. Returns the number of the handle. `accounts` are

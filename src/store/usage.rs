@@ -4,7 +4,7 @@
 use daysheet_core::error::Result;
 use jiff::civil::Date;
 
-use super::Store;
+use super::database::Store;
 
 impl Store {
     /// Adds a call and the tokens of its answer to a day.

@@ -12,7 +12,7 @@ use daysheet_core::compose::people::ascii;
 use daysheet_core::error::Result;
 use sha2::{Digest, Sha256};
 
-use super::super::Store;
+use super::super::database::Store;
 
 /// The unapproved addresses of one account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

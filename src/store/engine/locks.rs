@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use sqlx::AnyConnection;
 use tokio::sync::Mutex;
 
-use super::super::{Store, files};
+use super::super::files;
 use super::{StoreEngine, in_time};
 
 /// The folder of the files, in the state folder.
@@ -54,42 +54,14 @@ enum HeldLock {
     Name(Arc<Mutex<LockSession>>, String),
 }
 
-impl Store {
-    /// Takes the lock with this name, unless it is held in this or another process, or its holder
-    /// may still act on one that the server lost a moment ago. A name that is used only `once`
-    /// leaves no file behind; a `new` one cannot be held yet.
+impl ProcessLock {
+    /// Takes a lock in the state folder, as a locked file. A name that is used only `once` leaves no
+    /// file behind. Returns `None` if the lock is held.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub(in crate::store) async fn try_lock(
-        &self,
-        name: String,
-        once: bool,
-        new: bool,
-    ) -> Result<Option<ProcessLock>> {
-        if !self.inner.engine.is_postgres() {
-            return self.lock_file(&name, once);
-        }
-        let store = self.clone();
-        // A separate task, because a lock that is dropped half-way would stay taken, unknown to
-        // this process.
-        let taken = tokio::spawn(async move {
-            let started = Instant::now();
-            loop {
-                let locks = &store.inner.locks;
-                let taken = locks.lock().await.take(&store.inner.engine, &name, new).await;
-                match taken {
-                    Ok(true) => return Ok(Some(ProcessLock(HeldLock::Name(locks.clone(), name)))),
-                    Ok(false) => return Ok(None),
-                    Err(error) => store.retry(&error, started).await?,
-                }
-            }
-        });
-        taken.await.map_err(|_ended| Error::new(ErrorKind::Internal, "a lock was not taken"))?
-    }
-
-    fn lock_file(&self, name: &str, once: bool) -> Result<Option<ProcessLock>> {
-        let folder = self.home().join(FOLDER);
+    pub(in crate::store) fn try_file(home: &Path, name: &str, once: bool) -> Result<Option<Self>> {
+        let folder = home.join(FOLDER);
         files::private_folder(&folder)?;
         // Names contain addresses, which may be too long for a file name or hold characters it
         // cannot have.
@@ -103,18 +75,28 @@ impl Store {
         let file = files::private_options().create(true).truncate(false).open(&path);
         let file = file.map_err(unusable)?;
         match file.try_lock() {
-            Ok(()) => {
-                Ok(Some(ProcessLock(HeldLock::File { _locked: file, once: once.then_some(path) })))
-            }
+            Ok(()) => Ok(Some(Self(HeldLock::File { _locked: file, once: once.then_some(path) }))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(unusable(error)),
         }
+    }
+
+    /// Takes a lock in the `session` of this process. A `new` name cannot be held yet. Returns
+    /// `None` if the lock is held, or may have been until a moment ago.
+    pub(in crate::store) async fn try_name(
+        session: &Arc<Mutex<LockSession>>,
+        engine: &StoreEngine,
+        name: &str,
+        new: bool,
+    ) -> sqlx::Result<Option<Self>> {
+        let taken = session.lock().await.acquire(engine, name, new).await?;
+        Ok(taken.then(|| Self(HeldLock::Name(session.clone(), name.to_owned()))))
     }
 }
 
 impl LockSession {
     /// Takes a lock. Returns false if it is held already.
-    async fn take(&mut self, engine: &StoreEngine, name: &str, new: bool) -> sqlx::Result<bool> {
+    async fn acquire(&mut self, engine: &StoreEngine, name: &str, new: bool) -> sqlx::Result<bool> {
         // PostgreSQL grants a session its own locks repeatedly.
         if self.held.contains(name) {
             return Ok(false);

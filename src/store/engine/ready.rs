@@ -29,7 +29,7 @@ pub(in crate::store) enum StatementConnection {
 
 impl ReadyConnections {
     /// Returns a free connection, if there is one.
-    pub(in crate::store) fn take(&self) -> Option<StatementConnection> {
+    pub(in crate::store) fn lease(&self) -> Option<StatementConnection> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().find_map(|one| one.clone().try_lock_owned().ok()).map(StatementConnection::Ready)
     }

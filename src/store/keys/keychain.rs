@@ -1,7 +1,7 @@
 //! Access to the operating system's keychain.
 //!
 //! The keychain may ask its user for a password and take its time: it is called on a separate
-//! thread, with a time limit. Errors are textual reasons and never contain a key. `keys.rs` decides
+//! thread, with a time limit. Errors are textual reasons and never contain a key. `own.rs` decides
 //! what they mean for the store.
 //!
 //! Without the feature `keychain`, it always reports that no keychain exists.
@@ -11,7 +11,7 @@ pub(super) use native::{create, forget, read};
 #[cfg(not(feature = "keychain"))]
 pub(super) use none::{create, forget, read};
 
-use super::super::random::CipherKey;
+use super::super::cipher::CipherKey;
 
 #[cfg(feature = "keychain")]
 mod native {

@@ -9,11 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use sha2::{Digest, Sha256};
-use tokio::sync::Mutex;
 
-use super::super::random::CipherKey;
-use super::super::{SERVER, Store};
+use super::super::cipher::CipherKey;
+use super::super::database::{SERVER, Store};
+use super::master_key::{MasterKey, MasterKeySource, key_id};
 use crate::config::{GivenKeys, KeyStore};
 
 /// The settings row with the name of the master key in use.
@@ -23,64 +22,6 @@ const SHARE: &str = "give all instances the same key: set keys.file, keys.value 
                      `daysheet store new-key` prints one";
 /// The time limit of a command that prints keys.
 const LIMIT: Duration = Duration::from_secs(30);
-
-/// The settings of master keys, and the keys themselves once they have been read.
-pub(in crate::store) struct MasterKeys {
-    pub(super) store: KeyStore,
-    pub(super) given: Option<GivenKeys>,
-    read: Mutex<Option<Arc<[MasterKey]>>>,
-}
-
-impl MasterKeys {
-    pub(in crate::store) fn new(store: KeyStore, given: Option<GivenKeys>) -> Self {
-        Self { store, given, read: Mutex::default() }
-    }
-}
-
-/// The source of a master key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MasterKeySource {
-    File,
-    Keychain,
-    Given,
-}
-
-impl MasterKeySource {
-    /// Returns the first character of the names of its keys, and of the marks of texts that such a
-    /// key sealed directly, before data keys existed.
-    pub(super) const fn initial(self) -> char {
-        match self {
-            Self::File => 'f',
-            Self::Keychain => 'k',
-            Self::Given => 'g',
-        }
-    }
-}
-
-/// A master key.
-#[derive(Clone)]
-pub(super) struct MasterKey {
-    pub(super) place: MasterKeySource,
-    pub(super) key: CipherKey,
-}
-
-impl MasterKey {
-    /// Returns its name: the place, and the first bytes of its digest.
-    pub(super) fn name(&self) -> String {
-        format!("{}-{}", self.place.initial(), key_id(&self.key))
-    }
-
-    /// Returns true if `name` is this key's, at any place.
-    pub(super) fn is(&self, name: &str) -> bool {
-        name.split_once('-').is_some_and(|(_, id)| id == key_id(&self.key))
-    }
-}
-
-/// Returns a short name of a key that does not reveal it.
-pub(super) fn key_id(key: &CipherKey) -> String {
-    let digest = Sha256::new().chain_update(b"daysheet key").chain_update(key).finalize();
-    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
-}
 
 impl Store {
     /// Checks that the master key in use is available, before serving. Creates the first one if

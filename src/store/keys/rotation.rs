@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 
+use super::super::cipher::random;
+use super::super::database::Store;
 use super::super::engine::locks::ProcessLock;
-use super::super::random::random;
-use super::super::{Store, account_identity};
-use super::data::{DATA_KEYS, DataKeyLine, FILE_MARK, KEYCHAIN_MARK, MARK, TRIES, line};
-use super::master::{MasterKey, key_id};
+use super::super::secrets::account_identity;
+use super::data::TRIES;
+use super::data_key::{DATA_KEYS, DataKeyLine, FILE_MARK, KEYCHAIN_MARK, MARK, line};
+use super::master_key::{MasterKey, key_id};
 use crate::config::GivenKeys;
 
 /// The number of passes to find owners who were added in the meantime.

@@ -6,7 +6,9 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 
-use super::super::{EVERYBODY, Store, account_identity, schema};
+use super::super::database::{EVERYBODY, Store};
+use super::super::engine::schema;
+use super::super::secrets::account_identity;
 
 /// The findings, without personal data: owners who sign in are named by a digest.
 #[derive(Debug, Default)]

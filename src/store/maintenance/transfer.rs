@@ -3,7 +3,9 @@
 use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use super::super::{AuditLine, OwnerTransaction, SERVER, Store, numbered, schema};
+use super::super::audit::AuditLine;
+use super::super::database::{SERVER, Store, numbered};
+use super::super::engine::{OwnerTransaction, schema};
 
 /// The number of rows per statement.
 const BATCH: usize = 500;

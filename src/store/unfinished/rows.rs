@@ -5,10 +5,10 @@
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 
-use super::super::Store;
+use super::super::cipher::random;
+use super::super::database::Store;
 use super::super::engine::locks::ProcessLock;
-use super::super::random::random;
-use super::CutOff;
+use super::lines::CutOff;
 
 impl Store {
     /// Adds a row for a call. Returns its number, and the lock that shows that the call continues.

@@ -4,7 +4,7 @@
 
 use daysheet_core::error::Result;
 
-use super::Store;
+use super::super::database::Store;
 
 /// Returns the setting with an account's signature.
 fn name(account: &str) -> String {

@@ -13,7 +13,7 @@
 use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::{AnyPool, AssertSqlSafe};
 
-use super::engine::StoreEngine;
+use super::{SCHEMA, StoreEngine};
 
 /// One entry per schema version, from version 1 on: its statements, in order.
 const MIGRATIONS: &[&[&str]] = &[
@@ -163,14 +163,14 @@ const MIGRATIONS: &[&[&str]] = &[
 ];
 
 /// Returns the names of all tables whose rows have owners.
-pub(super) fn tables() -> impl Iterator<Item = &'static str> {
+pub(in crate::store) fn tables() -> impl Iterator<Item = &'static str> {
     let statements = MIGRATIONS.iter().flat_map(|statements| statements.iter());
     let owned = statements.filter(|it| it.contains("owner TEXT"));
     owned.filter_map(|it| it.strip_prefix("CREATE TABLE ")?.split_whitespace().next())
 }
 
 /// Returns the columns of a table, each with true if it has integers.
-pub(super) fn columns(table: &str) -> Vec<(&'static str, bool)> {
+pub(in crate::store) fn columns(table: &str) -> Vec<(&'static str, bool)> {
     let create = format!("CREATE TABLE {table} (");
     let alter = format!("ALTER TABLE {table} ADD COLUMN ");
     let statements = MIGRATIONS.iter().flat_map(|statements| statements.iter());
@@ -190,13 +190,13 @@ pub(super) fn columns(table: &str) -> Vec<(&'static str, bool)> {
 }
 
 /// Returns the newest version.
-pub(super) const fn newest() -> usize {
+pub(in crate::store) const fn newest() -> usize {
     MIGRATIONS.len()
 }
 
 /// Adds row-level security to new tables with owners. It also applies to the database user who owns
 /// the tables, usually the one that connects. Work on all owners lists them in the name of
-/// [`EVERYBODY`](super::EVERYBODY).
+/// [`EVERYBODY`](super::super::EVERYBODY).
 const RULES: &str = "DO $$ DECLARE name TEXT; BEGIN \
     FOR name IN SELECT table_name FROM information_schema.columns \
         WHERE table_schema = current_schema() AND column_name = 'owner' AND NOT EXISTS \
@@ -211,15 +211,11 @@ const RULES: &str = "DO $$ DECLARE name TEXT; BEGIN \
             USING (current_setting(''daysheet.owner'', true) = ''*'')', name); \
     END LOOP; END $$";
 
-/// The owner whose lock a migration holds. If several instances start at once, one changes the
-/// tables, and the others have none left to change.
-pub(super) const SCHEMA: &str = "schema";
-
 /// Brings the database to the newest version this program knows.
 ///
 /// # Errors
 /// [`ErrorKind::Store`] if it is newer already, damaged or cannot be written.
-pub(super) async fn migrate(pool: &AnyPool, engine: &StoreEngine) -> Result<()> {
+pub(in crate::store) async fn migrate(pool: &AnyPool, engine: &StoreEngine) -> Result<()> {
     // In the common case, an up-to-date database, this is a single read. Anything else, such as a
     // missing table, is checked again under the write lock.
     let seen = sqlx::query_scalar("SELECT version FROM schema_version").fetch_optional(pool).await;
@@ -261,16 +257,16 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &StoreEngine) -> Result<()> 
         None => "INSERT INTO schema_version (version) VALUES ($1)",
     };
     sqlx::query(keep).bind(newest).execute(&mut *tx).await.map_err(broken)?;
-    tx.transaction.commit().await.map_err(broken)
+    tx.commit().await.map_err(broken)
 }
 
 /// The warning if row-level security does not apply to the user, which removes the second barrier.
-pub(super) const BYPASSES: &str = "the database's user is a superuser or bypasses row-level \
+pub(in crate::store) const BYPASSES: &str = "the database's user is a superuser or bypasses row-level \
     security; connect as a user without these rights, so that the server itself keeps people's \
     rows apart";
 
 /// Returns true if row-level security does not apply to the user.
-pub(super) async fn bypasses(pool: &AnyPool) -> sqlx::Result<bool> {
+pub(in crate::store) async fn bypasses(pool: &AnyPool) -> sqlx::Result<bool> {
     sqlx::query_scalar("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
         .fetch_one(pool)
         .await

@@ -1,0 +1,46 @@
+//! Random bytes, keys made from them, and the cipher.
+//!
+//! `keys.rs` stores keys, `secrets.rs` seals an owner's secrets with them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+use daysheet_core::error::{Error, ErrorKind, Result};
+
+/// A key of XChaCha20-Poly1305.
+pub(super) type CipherKey = [u8; KEY_BYTES];
+/// Its length in bytes.
+pub(super) const KEY_BYTES: usize = 32;
+
+/// The length of XChaCha20's nonce, in bytes; long enough to be chosen at random.
+const NONCE_BYTES: usize = 24;
+
+/// Returns random bytes from the operating system.
+pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Error::new(ErrorKind::Internal, format!("the system random generator failed ({error})"))
+    })?;
+    Ok(bytes)
+}
+
+/// Encrypts with XChaCha20-Poly1305 under a random nonce, bound to a name.
+pub(super) fn encrypt(key: &CipherKey, bound: &str, secret: &[u8]) -> Result<String> {
+    let nonce: [u8; NONCE_BYTES] = random()?;
+    let cipher = XChaCha20Poly1305::new(&(*key).into())
+        .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: bound.as_bytes() })
+        .map_err(|_opaque| Error::new(ErrorKind::Internal, "a secret could not be sealed"))?;
+    let mut bytes = nonce.to_vec();
+    bytes.extend(cipher);
+    Ok(STANDARD.encode(bytes))
+}
+
+/// Decrypts a result of [`encrypt`] for the same name. Returns `None` under any other key.
+pub(super) fn decrypt(key: &CipherKey, bound: &str, sealed: &str) -> Option<Vec<u8>> {
+    let bytes = STANDARD.decode(sealed).ok()?;
+    let (nonce, cipher) = bytes.split_first_chunk::<NONCE_BYTES>()?;
+    XChaCha20Poly1305::new(&(*key).into())
+        .decrypt(&XNonce::from(*nonce), Payload { msg: cipher, aad: bound.as_bytes() })
+        .ok()
+}

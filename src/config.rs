@@ -1,10 +1,11 @@
 //! The settings: read and checked once at start, and constant afterwards.
 //!
 //! A setting comes from the environment or from a TOML file (`DAYSHEET_CONFIG`, or else
-//! `config.toml` in the state folder); the environment takes precedence. [`Config::from`] is the
-//! complete list: it names each key once, with its allowed values. `config/settings.rs` finds and
-//! checks settings one by one, and errors name the variable or key to correct. A missing OAuth
-//! client is an error only at sign-in, because most commands never need one.
+//! `config.toml` in the state folder); the environment takes precedence. [`Config::from`] and the
+//! functions that it calls are the complete list: they name each key once, with its allowed values.
+//! `config/settings.rs` finds and checks settings one by one, and errors name the variable or key
+//! to correct. A missing OAuth client is an error only at sign-in, because most commands never need
+//! one.
 //!
 //! This module opens no database and no connection, and the environment is not read after the
 //! start.
@@ -22,28 +23,32 @@ use daysheet_core::clock::Clock;
 use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::{Delimiter, Format};
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::upstream::{self, UpstreamShare};
+use daysheet_core::provider::upstream::UpstreamShare;
 use daysheet_core::provider::{ProviderEndpoints, ServiceSettings};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use oauth2::{ClientId, ClientSecret};
+use oauth2::ClientId;
 use url::Url;
 
 #[cfg(feature = "documents")]
 use crate::worker::Worker;
 
+mod clients;
 mod database;
 mod http;
 mod identity;
 mod keys;
+mod limits;
 mod settings;
 
+pub use clients::{OauthClient, ServiceAccount};
 pub use database::DatabaseUrl;
 pub use http::{HttpSettings, LogForm};
 pub use identity::IdentitySettings;
 pub use keys::{GivenKeys, RetentionDays};
-use settings::{FoundSetting, SettingSources, absolute, is_loopback, set};
+pub use limits::PersonLimits;
+use settings::{SettingSources, absolute, is_loopback, read, set, unreadable};
 pub use settings::{TENANTS, tenant, unknown};
 
 /// The environment variable of the state folder. It has no key in the file, because the file is
@@ -186,41 +191,6 @@ pub enum AccessBy {
     Token,
 }
 
-/// The limits of each person on a server for many.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PersonLimits {
-    /// Calls at once; others wait for a while.
-    pub calls_at_once: usize,
-    /// Calls per minute; 0 means no limit.
-    pub calls_per_minute: usize,
-    /// Tokens of answers per day (UTC); 0 means no limit.
-    pub tokens_per_day: usize,
-    /// Concurrent requests to providers of all people together; one person gets at most a quarter.
-    pub upstream_at_once: usize,
-    /// Concurrent requests to the server of all people together; others are refused.
-    pub requests_at_once: usize,
-}
-
-/// The OAuth client that a user registered with a provider.
-#[derive(Debug, Clone, Default)]
-pub struct OauthClient {
-    /// The client id; without it, sign-in is impossible.
-    pub id: Option<ClientId>,
-    /// The client secret; `None` for a public client.
-    pub secret: Option<ClientSecret>,
-}
-
-/// A Google service account, as in its key file. `Debug` never shows the key.
-#[derive(Debug, Clone)]
-pub struct ServiceAccount {
-    /// Its address.
-    pub email: String,
-    /// Its private key, in PEM.
-    pub key: ClientSecret,
-    /// The id of the key.
-    pub key_id: Option<String>,
-}
-
 /// The location of the key that encrypts tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeyStore {
@@ -332,6 +302,17 @@ impl Config {
         Some(page)
     }
 
+    /// Stores the state in the PostgreSQL database at this URL, given by `option` of the command
+    /// line.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is not the URL of a database.
+    pub fn use_database(&mut self, option: &str, url: &str) -> Result<()> {
+        let database = DatabaseUrl::parse(url);
+        self.database = Some(database.map_err(|why| Error::argument(format!("{option} {why}")))?);
+        Ok(())
+    }
+
     /// Removes settings that are only for the machine's own user: its files, and access without
     /// sign-in.
     pub fn share(&mut self) {
@@ -371,43 +352,18 @@ impl Config {
             endpoints: endpoints(&settings)?,
             google: OauthClient::from(&settings, "google", settings.get("google.credentials")?)?,
             microsoft: OauthClient::from(&settings, "microsoft", None)?,
-            google_service_account: settings
-                .get("google.service_account")?
-                .map(|found| service_account(&found))
-                .transpose()?,
+            google_service_account: ServiceAccount::from(&settings)?,
             token_commands: settings.commands("token_command")?,
-            microsoft_tenant: match settings.get("microsoft.tenant")? {
-                None => COMMON.to_owned(),
-                Some(found) => tenant(&found.value)
-                    .ok_or_else(|| found.wrong("is not a tenant").next(format!("use {TENANTS}")))?,
-            },
+            microsoft_tenant: microsoft_tenant(&settings)?,
             key_store: settings.choice(
                 "key_store",
                 &[("keychain", KeyStore::Keychain), ("file", KeyStore::File)],
             )?,
-            database: settings
-                .get("database")?
-                .map(|found| DatabaseUrl::parse(&found.value).map_err(|why| found.wrong(why)))
-                .transpose()?,
+            database: DatabaseUrl::from(&settings)?,
             database_connections: settings.number("database_connections", 2..=1_000, 10)?,
             keys: GivenKeys::from(&settings)?,
             retention: RetentionDays::from(&settings)?,
-            format: {
-                let formats = [
-                    ("toon", None),
-                    ("json", Some(Format::Json)),
-                    ("stc", Some(Format::Stc(StcVersion::One))),
-                    ("stc2", Some(Format::Stc(StcVersion::Two))),
-                ];
-                let delimiters = [
-                    ("tab", Delimiter::Tab),
-                    ("comma", Delimiter::Comma),
-                    ("pipe", Delimiter::Pipe),
-                ];
-                let delimiter = settings.choice("delimiter", &delimiters)?;
-                let format = settings.choice("format", &formats)?;
-                format.unwrap_or(Format::Toon(delimiter))
-            },
+            format: format(&settings)?,
             stats: settings.flag("stats", ["asked", "always"], false)?,
             budget: settings.number("budget", 100..=100_000, 8_000)?,
             reserve: settings.number("reserve", 0..=100_000, 0)?,
@@ -422,16 +378,7 @@ impl Config {
             )?,
             values: values(&settings)?,
             browser: settings.flag("browser", ["print", "open"], true)?,
-            sandbox_now: settings
-                .get("sandbox_now")?
-                .map(|found| {
-                    found.value.parse::<Timestamp>().map_err(|_| {
-                        found
-                            .wrong("is not an instant")
-                            .next("write it with its offset, like 2026-11-16T11:05+01:00")
-                    })
-                })
-                .transpose()?,
+            sandbox_now: sandbox_now(&settings)?,
             clock,
             sample_day: None,
             zone: zone(&settings, system_zone)?,
@@ -440,10 +387,7 @@ impl Config {
             access_by: AccessBy::default(),
             tools: settings.words("tools")?,
             files: settings.paths("files")?.unwrap_or_else(|| vec![files(&home)]),
-            largest_file: {
-                let most = settings.number("largest_file", 1..=150, 25)?;
-                u64::try_from(most).unwrap_or(u64::MAX) << 20
-            },
+            largest_file: largest_file(&settings)?,
             recipients: recipients(&settings)?,
             new_recipients: settings.choice(
                 "new_recipients",
@@ -459,28 +403,10 @@ impl Config {
             recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,
             look: LOOK,
             outlook_signature: settings.get("microsoft.signature")?.map(|found| found.value),
-            limits: PersonLimits {
-                calls_at_once: settings.number("limits.calls_at_once", 1..=1_000, 8)?,
-                calls_per_minute: settings.number("limits.calls_per_minute", 0..=100_000, 120)?,
-                tokens_per_day: settings.number("limits.tokens_per_day", 0..=usize::MAX, 0)?,
-                upstream_at_once: settings.number(
-                    "limits.upstream_at_once",
-                    4..=100_000,
-                    upstream::MAX_IN_FLIGHT,
-                )?,
-                requests_at_once: settings.number("limits.requests_at_once", 1..=100_000, 1_024)?,
-            },
+            limits: PersonLimits::from(&settings)?,
             identity: IdentitySettings::from(&settings)?,
             http: HttpSettings::from(&settings)?,
-            metrics: settings
-                .get("http.metrics")?
-                .map(|found| {
-                    let address = found.value.parse();
-                    address.map_err(|_| {
-                        found.wrong("is not an address").next("write it like 127.0.0.1:9464")
-                    })
-                })
-                .transpose()?,
+            metrics: metrics(&settings)?,
             log: settings.get("log")?.map(|found| found.value),
             shared: false,
             warnings: Vec::new(),
@@ -521,65 +447,6 @@ fn endpoints(settings: &SettingSources) -> Result<ProviderEndpoints> {
     })
 }
 
-impl OauthClient {
-    /// Returns the client of `provider`: the configured id and secret, or those in the configured
-    /// `credentials.json`.
-    fn from(settings: &SettingSources, provider: &str, file: Option<FoundSetting>) -> Result<Self> {
-        let id = settings.get(&format!("{provider}.client_id"))?.map(|found| found.value);
-        let secret = settings.get(&format!("{provider}.client_secret"))?.map(|found| found.value);
-        // The secret of a file belongs to the id in the same file, so a set id disables both.
-        let (id, beside) = match (id, file) {
-            (None, Some(found)) => credentials(&found)?,
-            (id, _) => (id, None),
-        };
-        let secret = secret.or(beside);
-        Ok(Self { id: id.map(ClientId::new), secret: secret.map(ClientSecret::new) })
-    }
-}
-
-/// Reads client id and secret from a `credentials.json` as Google issues it: under `installed` for
-/// desktop clients, under `web` for others.
-fn credentials(found: &FoundSetting) -> Result<(Option<String>, Option<String>)> {
-    let path = found.path()?;
-    let text = read(&path).map_err(|error| error.context(&found.origin))?;
-    let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let client = json.get("installed").or_else(|| json.get("web"));
-    let text = |name: &str| Some(client?.get(name)?.as_str()?.to_owned());
-    let next = match json.get("type").and_then(serde_json::Value::as_str) {
-        Some("service_account") => "it is a service account: name it in google.service_account",
-        _ => "download the client's JSON again from Google's console, page Clients",
-    };
-    let id = text("client_id").ok_or_else(|| {
-        Error::new(
-            ErrorKind::Config,
-            format!(
-                "{}: {} holds no OAuth client (`installed` or `web` with a `client_id`)",
-                found.origin,
-                path.display()
-            ),
-        )
-        .next(next)
-    })?;
-    Ok((Some(id), text("client_secret")))
-}
-
-/// Reads the key file of a service account as Google's console creates it.
-fn service_account(found: &FoundSetting) -> Result<ServiceAccount> {
-    let path = found.path()?;
-    let text = read(&path).map_err(|error| error.context(&found.origin))?;
-    let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let text = |name: &str| Some(json.get(name)?.as_str()?.to_owned());
-    let account = text("client_email").zip(text("private_key"));
-    let (email, key) = account.ok_or_else(|| {
-        Error::new(
-            ErrorKind::Config,
-            format!("{}: {} is no key of a service account", found.origin, path.display()),
-        )
-        .next("create a JSON key in Google's console, page Service accounts, Keys")
-    })?;
-    Ok(ServiceAccount { email, key: ClientSecret::new(key), key_id: text("private_key_id") })
-}
-
 /// Returns the state folder: `DAYSHEET_HOME`, or the platform's data folder.
 fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
     match set(var, HOME) {
@@ -591,6 +458,60 @@ fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
                     .next(format!("set {HOME} to a folder"))
             }),
     }
+}
+
+/// Reads the tenant of Microsoft; by default the one for all accounts.
+fn microsoft_tenant(settings: &SettingSources) -> Result<String> {
+    match settings.get("microsoft.tenant")? {
+        None => Ok(COMMON.to_owned()),
+        Some(found) => tenant(&found.value)
+            .ok_or_else(|| found.wrong("is not a tenant").next(format!("use {TENANTS}"))),
+    }
+}
+
+/// Reads the format of answers, with the delimiter of TOON.
+fn format(settings: &SettingSources) -> Result<Format> {
+    let formats = [
+        ("toon", None),
+        ("json", Some(Format::Json)),
+        ("stc", Some(Format::Stc(StcVersion::One))),
+        ("stc2", Some(Format::Stc(StcVersion::Two))),
+    ];
+    let delimiters =
+        [("tab", Delimiter::Tab), ("comma", Delimiter::Comma), ("pipe", Delimiter::Pipe)];
+    let delimiter = settings.choice("delimiter", &delimiters)?;
+    let format = settings.choice("format", &formats)?;
+    Ok(format.unwrap_or(Format::Toon(delimiter)))
+}
+
+/// Reads the time at which the clock stands still over a sandbox.
+fn sandbox_now(settings: &SettingSources) -> Result<Option<Timestamp>> {
+    let Some(found) = settings.get("sandbox_now")? else {
+        return Ok(None);
+    };
+    found.value.parse().map(Some).map_err(|_| {
+        found
+            .wrong("is not an instant")
+            .next("write it with its offset, like 2026-11-16T11:05+01:00")
+    })
+}
+
+/// Reads the maximum size of a file, which is set in MiB. Returns it in bytes.
+fn largest_file(settings: &SettingSources) -> Result<u64> {
+    let most = settings.number("largest_file", 1..=150, 25)?;
+    Ok(u64::try_from(most).unwrap_or(u64::MAX) << 20)
+}
+
+/// Reads the address for serving metrics.
+fn metrics(settings: &SettingSources) -> Result<Option<SocketAddr>> {
+    let Some(found) = settings.get("http.metrics")? else {
+        return Ok(None);
+    };
+    found
+        .value
+        .parse()
+        .map(Some)
+        .map_err(|_| found.wrong("is not an address").next("write it like 127.0.0.1:9464"))
 }
 
 /// Reads the list of allowed recipients. A list with an error must not allow everyone.
@@ -647,12 +568,4 @@ fn values(settings: &SettingSources) -> Result<Vec<(String, ValueStrategy)>> {
             Ok((tool.to_owned(), strategy))
         })
         .collect()
-}
-
-fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> Error {
-    Error::new(ErrorKind::Config, format!("{} cannot be read ({error})", path.display()))
 }

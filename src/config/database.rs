@@ -1,9 +1,9 @@
 //! The PostgreSQL database for a state shared by several instances.
 
-use daysheet_core::error::{Error, Result};
+use daysheet_core::error::Result;
 use url::Url;
 
-use super::Config;
+use super::settings::SettingSources;
 
 /// A PostgreSQL database. `Debug` and `Display` show neither user nor password.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,6 +25,12 @@ impl DatabaseUrl {
             return Err(wrong);
         }
         Ok(Self(url))
+    }
+
+    /// Reads the setting `database`.
+    pub(super) fn from(settings: &SettingSources) -> Result<Option<Self>> {
+        let found = settings.get("database")?;
+        found.map(|found| Self::parse(&found.value).map_err(|why| found.wrong(why))).transpose()
     }
 
     /// Returns the URL, including the password.
@@ -57,18 +63,5 @@ impl std::fmt::Display for DatabaseUrl {
 impl std::fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Database({self})")
-    }
-}
-
-impl Config {
-    /// Stores the state in the PostgreSQL database at this URL, given by `option` of the command
-    /// line.
-    ///
-    /// # Errors
-    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is not the URL of a database.
-    pub fn use_database(&mut self, option: &str, url: &str) -> Result<()> {
-        let database = DatabaseUrl::parse(url);
-        self.database = Some(database.map_err(|why| Error::argument(format!("{option} {why}")))?);
-        Ok(())
     }
 }

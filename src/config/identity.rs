@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use daysheet_core::error::Result;
 
-use super::OauthClient;
+use super::clients::OauthClient;
 use super::settings::SettingSources;
 
 /// The possible callers over HTTP: people of an issuer, or holders of static tokens.

@@ -44,6 +44,19 @@ pub(super) fn absolute(path: &str) -> Result<PathBuf> {
         .map_err(|error| Error::new(ErrorKind::Config, format!("{path} is not a path: {error}")))
 }
 
+/// Reads a file that a setting names.
+///
+/// # Errors
+/// [`ErrorKind::Config`].
+pub(super) fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))
+}
+
+/// Returns the error about a settings file that cannot be read.
+pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Config, format!("{} cannot be read ({error})", path.display()))
+}
+
 /// A setting, with its origin.
 pub(super) struct FoundSetting {
     pub(super) value: String,

@@ -29,11 +29,8 @@ use crate::store::{AccountRow, Store};
 
 mod token_manager;
 
+pub use token_manager::SignedOut;
 use token_manager::{CachedTokens, TokenManager};
-
-/// The next step without any account and without a page for connecting one.
-const HOW_TO_ADD: &str = "call accounts with op=add, or run `daysheet account add google` or \
-                              `daysheet account add microsoft`";
 
 tokio::task_local! {
     /// The rows at the beginning of this task's call, and their store.
@@ -43,35 +40,6 @@ tokio::task_local! {
 /// Runs a call that changes nothing. All its parts see the accounts as its first part read them.
 pub async fn steady<T>(call: impl Future<Output = T>) -> T {
     BEGAN_WITH.scope(Arc::default(), call).await
-}
-
-/// The outcome for the grant of a removed account, whose tokens are deleted in any case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SignedOut {
-    /// The provider has revoked the grant.
-    Revoked,
-    /// The provider revokes grants only on its own page, at this address.
-    ByHand(&'static str),
-    /// The grant was not revoked, for this reason.
-    NotRevoked(Error),
-    /// The account had no grant: its tokens came from a command or a service account.
-    NoGrant,
-}
-
-/// Writes a clause for people.
-impl std::fmt::Display for SignedOut {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Revoked => f.write_str("the grant is revoked and the tokens are deleted"),
-            Self::ByHand(page) => {
-                write!(f, "the tokens are deleted; to withdraw the app's access too, open {page}")
-            }
-            Self::NoGrant => f.write_str("the tokens are deleted; the settings can get new ones"),
-            Self::NotRevoked(why) => {
-                write!(f, "the tokens are deleted, but the grant could not be revoked: {why}")
-            }
-        }
-    }
 }
 
 impl From<AccountRow> for Account {
@@ -158,7 +126,7 @@ impl Accounts {
     /// [`ErrorKind::Store`] if it cannot be stored, [`ErrorKind::Argument`] if `email` is not an address,
     /// [`ErrorKind::Auth`] without a refresh token.
     pub async fn add(&self, tokens: GrantedTokens, email: &str) -> Result<Account> {
-        self.put(tokens, email, None).await
+        self.store_tokens(tokens, email, None).await
     }
 
     /// Adds the mailbox `email`, which is shared with `via`, the person who signed in.
@@ -171,10 +139,12 @@ impl Accounts {
         email: &str,
         via: &str,
     ) -> Result<Account> {
-        self.put(tokens, email, Some(via.trim().to_lowercase())).await
+        self.store_tokens(tokens, email, Some(via.trim().to_lowercase())).await
     }
 
-    async fn put(
+    /// Stores the tokens of a sign-in for the mailbox `email`, which is shared with `via` if that is
+    /// given.
+    async fn store_tokens(
         &self,
         tokens: GrantedTokens,
         email: &str,

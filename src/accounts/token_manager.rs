@@ -17,7 +17,6 @@ use daysheet_core::provider::upstream::{CountKind, UpstreamRequests};
 use oauth2::{AccessToken, RefreshToken};
 use serde::{Deserialize, Serialize};
 
-use super::SignedOut;
 use crate::config::Config;
 use crate::oauth::{self, GrantedTokens, RefreshRefusal, TokenAuthority, UnattendedAccess};
 use crate::store::{AccountRow, Store, account_identity};
@@ -33,6 +32,39 @@ const LOOK: Duration = Duration::from_millis(100);
 const NOTES: Duration = Duration::from_secs(10 * 60);
 /// The number of attempts to save new tokens. If they are lost, the grant may be lost, too.
 const SAVES: u32 = 3;
+
+/// The next step without any account and without a page for connecting one.
+const HOW_TO_ADD: &str = "call accounts with op=add, or run `daysheet account add google` or \
+                              `daysheet account add microsoft`";
+
+/// The outcome for the grant of a removed account, whose tokens are deleted in any case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignedOut {
+    /// The provider has revoked the grant.
+    Revoked,
+    /// The provider revokes grants only on its own page, at this address.
+    ByHand(&'static str),
+    /// The grant was not revoked, for this reason.
+    NotRevoked(Error),
+    /// The account had no grant: its tokens came from a command or a service account.
+    NoGrant,
+}
+
+/// Writes a clause for people.
+impl std::fmt::Display for SignedOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Revoked => f.write_str("the grant is revoked and the tokens are deleted"),
+            Self::ByHand(page) => {
+                write!(f, "the tokens are deleted; to withdraw the app's access too, open {page}")
+            }
+            Self::NoGrant => f.write_str("the tokens are deleted; the settings can get new ones"),
+            Self::NotRevoked(why) => {
+                write!(f, "the tokens are deleted, but the grant could not be revoked: {why}")
+            }
+        }
+    }
+}
 
 /// The tokens of a store's accounts.
 pub(super) struct TokenManager {
@@ -343,7 +375,7 @@ impl TokenManager {
     pub(super) fn how_to_add(&self) -> String {
         match &self.config.pages {
             Some(pages) => format!("open {pages}accounts, or call accounts with op=add"),
-            None => super::HOW_TO_ADD.to_owned(),
+            None => HOW_TO_ADD.to_owned(),
         }
     }
 

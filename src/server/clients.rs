@@ -10,6 +10,10 @@ use serde_json::Value;
 
 use super::listing::LONG_ANSWERS;
 
+/// The name by which a client declares, among its extensions or experimental capabilities, the
+/// format for calls that name none: `{"format": "stc"}`.
+pub const FORMAT: &str = "dev.daysheet/format";
+
 /// A client, by its name in `clientInfo`, and the maximum number of bytes of text blocks that it
 /// passes on, less the overhead of its own text around them.
 struct ClientLimit {

@@ -97,7 +97,7 @@ impl OpenQuestions {
     }
 
     /// Removes the question that an answer belongs to, and returns its digest.
-    async fn take(&self, state: &str) -> Option<String> {
+    async fn take_digest(&self, state: &str) -> Option<String> {
         let open = match self {
             Self::Memory(open) => open,
             Self::Stored(store) => {
@@ -184,7 +184,7 @@ impl ElicitingClient {
     /// only once.
     pub(super) async fn take_answer(&self) {
         if let Some(state) = &self.state
-            && let Some(asked) = self.questions.take(state).await
+            && let Some(asked) = self.questions.take_digest(state).await
         {
             let _ = self.asked.set(asked);
         }

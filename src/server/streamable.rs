@@ -13,26 +13,21 @@
 //!   it while the question is open. A person takes seconds to answer, so polling is as good as a
 //!   notification (`LISTEN`), and it works with either database.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use futures_util::stream::{Pending, Stream, poll_fn};
-use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientCapabilities, ClientJsonRpcMessage, ClientResult, ElicitResult, ElicitationAction,
-    ElicitationCapability, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
-    JsonObject, JsonRpcError, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientResult, ElicitResult, ElicitationAction, ErrorCode, ErrorData,
+    InitializeRequestParams, JsonRpcError, ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::serve_directly;
 use rmcp::transport::streamable_http_server::session::never::NeverTransport;
@@ -41,15 +36,15 @@ use rmcp::transport::streamable_http_server::session::{
 };
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::transport::{Transport, TransportAdapterIdentity};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
-use sha2::Sha256;
-use tokio::sync::{OnceCell, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::elicitation::{OPEN, OpenQuestions};
-use super::{FORMAT, Server, clients, framing};
-use crate::store::{SERVER, Store};
+use super::elicitation::OPEN;
+use super::framing;
+use super::handler::Server;
+use crate::store::Store;
 
 /// The response to an HTTP request.
 pub type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
@@ -64,108 +59,12 @@ const LOOK: Duration = Duration::from_millis(250);
 const MAX_POLL: Duration = Duration::from_secs(2);
 /// The number of messages that may be queued for a stream.
 const WAITING: usize = 16;
-/// The maximum length of a session id of ours.
-const MAX_LEN: usize = 1024;
 /// The header with the protocol version.
 const VERSION: &str = "mcp-protocol-version";
 /// The number of seconds after which a client may repeat a failed request.
 const AGAIN: &str = "5";
 
-/// The state shared by all instances.
-#[derive(Clone)]
-pub(super) struct SharedState {
-    /// The rows of the caller.
-    store: Store,
-    /// The key that signs session ids.
-    key: Arc<OnceCell<[u8; 32]>>,
-}
-
-/// The parts of an initialization that later calls need: the client's ways of asking its user, its
-/// preferred format, and its name if it limits answers.
-#[derive(Debug, Serialize, Deserialize)]
-struct ClientSession {
-    #[serde(rename = "v")]
-    version: ProtocolVersion,
-    #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
-    elicitation: Option<ElicitationCapability>,
-    #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
-    format: Option<JsonObject>,
-    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-}
-
-impl SharedState {
-    /// Returns the signature of an id's content, which is valid only for its owner.
-    async fn sign(&self, content: &str) -> Result<Hmac<Sha256>> {
-        let server = self.store.for_owner(SERVER);
-        let key = self.key.get_or_try_init(|| async { server.derive("session").await }).await?;
-        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key)
-            .map_err(|_never| Error::new(ErrorKind::Internal, "HMAC took no key"))?;
-        mac.update(format!("{}\n{content}", self.store.owner()).as_bytes());
-        Ok(mac)
-    }
-
-    /// Returns the id of a session that begins with this request. `None` if later calls need none
-    /// of the client's declarations.
-    async fn begin(&self, initialize: &Value) -> Result<Option<String>> {
-        let version = initialize.pointer("/params/protocolVersion");
-        let Some(version) = version.and_then(|version| Deserialize::deserialize(version).ok())
-        else {
-            return Ok(None);
-        };
-        let content = initialize.pointer("/params/capabilities");
-        let content = content.and_then(|content| ClientCapabilities::deserialize(content).ok());
-        let content = content.unwrap_or_default();
-        let declared = |all: Option<BTreeMap<String, JsonObject>>| all?.remove(FORMAT);
-        let format = declared(content.extensions).or_else(|| declared(content.experimental));
-        let elicitation = content.elicitation;
-        let name = initialize.pointer("/params/clientInfo/name").and_then(Value::as_str);
-        let name = name.filter(|name| clients::is_limited(name)).map(str::to_owned);
-        if elicitation.is_none() && format.is_none() && name.is_none() {
-            return Ok(None);
-        }
-        let content = serde_json::to_vec(&ClientSession { version, elicitation, format, name })
-            .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
-        let content = URL_SAFE_NO_PAD.encode(content);
-        let signature = URL_SAFE_NO_PAD.encode(self.sign(&content).await?.finalize().into_bytes());
-        let id = format!("{content}.{signature}");
-        Ok((id.len() <= MAX_LEN).then_some(id))
-    }
-
-    /// Returns the content of a session id; `None` if this server did not sign it for this owner.
-    async fn read(&self, id: &str) -> Result<Option<InitializeRequestParams>> {
-        let Some((content, signature)) = id.split_once('.').filter(|_| id.len() <= MAX_LEN) else {
-            return Ok(None);
-        };
-        let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
-        if self.sign(content).await?.verify_slice(&signature).is_err() {
-            return Ok(None);
-        }
-        let content = URL_SAFE_NO_PAD.decode(content).unwrap_or_default();
-        Ok(serde_json::from_slice(&content).ok().map(
-            |ClientSession { version, elicitation, format, name }| {
-                let mut capabilities = ClientCapabilities::default();
-                capabilities.elicitation = elicitation;
-                let format = format.map(|format| BTreeMap::from([(FORMAT.to_owned(), format)]));
-                capabilities.extensions = format;
-                let client =
-                    name.map_or_else(Implementation::default, |name| Implementation::new(name, ""));
-                InitializeRequestParams::new(capabilities, client).with_protocol_version(version)
-            },
-        ))
-    }
-}
-
 impl Server {
-    /// Lets other processes over the same database pass on answers to this one's questions, for
-    /// HTTP. `store` has the caller's rows.
-    #[must_use]
-    pub fn shared(mut self, store: Store) -> Self {
-        self.questions = OpenQuestions::Stored(store.clone());
-        self.shared = Some(SharedState { store, key: Arc::default() });
-        self
-    }
-
     /// Answers one HTTP request, whose body has been read. The caller has checked its sender,
     /// origin and length.
     pub async fn answer(&self, request: Request<Bytes>) -> HttpAnswer {
@@ -196,7 +95,7 @@ impl Server {
             let found = match (message.get("method").and_then(Value::as_str), named) {
                 // A message without a method is an answer, perhaps to a question of another
                 // instance.
-                (None, _) => return shared.answered(&message).await,
+                (None, _) => return receive_answer(shared.store(), &message).await,
                 (Some("initialize"), _) => shared.begin(&message).await.map(|id| begun = id),
                 (Some(method), Some(named)) if has_sessions => match shared.read(named).await {
                     Ok(None) => {
@@ -243,21 +142,19 @@ impl Server {
     }
 }
 
-impl SharedState {
-    /// Receives the answer to a question of any instance.
-    async fn answered(&self, message: &Value) -> HttpAnswer {
-        let words = ["accept", "decline", "cancel"];
-        let action = message.pointer("/result/action").and_then(Value::as_str);
-        let action = action.filter(|action| words.contains(action)).unwrap_or("failed");
-        let id = message.get("id").and_then(Value::as_str).unwrap_or_default();
-        match self.store.fill_ticket(ASKED, id, action).await {
-            Ok(true) => empty(StatusCode::ACCEPTED),
-            Ok(false) => {
-                let what = "no question with this id is open";
-                refusal(StatusCode::BAD_REQUEST, None, ErrorData::invalid_request(what, None))
-            }
-            Err(error) => unavailable(None, &error),
+/// Stores the answer to a question of any instance.
+async fn receive_answer(store: &Store, message: &Value) -> HttpAnswer {
+    let words = ["accept", "decline", "cancel"];
+    let action = message.pointer("/result/action").and_then(Value::as_str);
+    let action = action.filter(|action| words.contains(action)).unwrap_or("failed");
+    let id = message.get("id").and_then(Value::as_str).unwrap_or_default();
+    match store.fill_ticket(ASKED, id, action).await {
+        Ok(true) => empty(StatusCode::ACCEPTED),
+        Ok(false) => {
+            let what = "no question with this id is open";
+            refusal(StatusCode::BAD_REQUEST, None, ErrorData::invalid_request(what, None))
         }
+        Err(error) => unavailable(None, &error),
     }
 }
 
@@ -308,7 +205,7 @@ impl SessionManager for CallStreams {
             first: Some(message),
             output,
             answers: mpsc::channel(WAITING),
-            store: shared.store.clone(),
+            store: shared.store().clone(),
         };
         let server = self.server.clone();
         let session = self.session.clone();

@@ -46,7 +46,7 @@ async fn main() {
     };
     let (app, _sandbox) =
         App::sandboxed(config, mail, None, FaultRates::default(), who).await.unwrap();
-    let mut client = InProcessClient::start(app.server()).await.unwrap();
+    let mut client = InProcessClient::connect(app.server()).await.unwrap();
 
     let list = json!({"detail": "full", "limit": 100});
     let (whole, _) = ask(&mut client, "mail_search", &list, ALL).await;

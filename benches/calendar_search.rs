@@ -76,7 +76,7 @@ async fn main() {
     .await
     .unwrap();
     println!("a month of {EVENTS} events in {CALENDARS} calendars of 4 accounts");
-    let mut client = InProcessClient::start(app.server()).await.unwrap();
+    let mut client = InProcessClient::connect(app.server()).await.unwrap();
     let month = json!({"from": "2026-03-01", "to": "2026-03-31", "limit": 500, "budget": 100_000, "format": "json"});
     // Sign-ins are fetched and connections opened.
     let first = client.call("calendar_search", month.clone()).await.unwrap();

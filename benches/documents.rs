@@ -183,7 +183,7 @@ async fn main() {
         App::sandboxed(config, mail, None, FaultRates::default(), SandboxUser::Usual)
             .await
             .unwrap();
-    let mut client = InProcessClient::start(app.server()).await.unwrap();
+    let mut client = InProcessClient::connect(app.server()).await.unwrap();
     client.call("mail_search", json!({})).await.unwrap();
     client.call("mail_attachment", json!({"ids": "m1", "as": "list"})).await.unwrap();
 

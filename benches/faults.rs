@@ -508,7 +508,7 @@ fn config(settings: &[(&'static str, String)]) -> Config {
 
 /// Signs two accounts in, as a chat does.
 async fn sign_in(app: &App, provider: &str) {
-    let mut client = InProcessClient::start(app.server()).await.unwrap();
+    let mut client = InProcessClient::connect(app.server()).await.unwrap();
     for address in [ME, OTHER] {
         let add = json!({"op": "add", "provider": provider, "account": address});
         let answer = client.call("accounts", add).await.unwrap();

@@ -105,7 +105,7 @@ async fn main() {
     let (app, sandbox) =
         App::sandboxed(config, mail, calendar, FaultRates::default(), who).await.unwrap();
     let address = sandbox.addresses().remove(0);
-    let mut client = InProcessClient::start(app.server()).await.unwrap();
+    let mut client = InProcessClient::connect(app.server()).await.unwrap();
     let week = json!({"from": monday.to_string(), "to": sunday.to_string(), "limit": 100});
     let mut requests = vec![
         ("newest ten messages", "mail_search", "messages", json!({"limit": 10})),

@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A server over the sandbox's two mailboxes, signed in through the real flow.
     let (app, _sandbox) =
         App::sandboxed(config, None, None, FaultRates::default(), SandboxUser::Usual).await?;
-    let mut client = InProcessClient::start(app.server()).await?;
+    let mut client = InProcessClient::connect(app.server()).await?;
 
     // The answer comes in text blocks: the TOON document, then the notes.
     let answer = client.call("mail_search", json!({"q": "in:inbox", "limit": 10})).await?;

@@ -5,24 +5,11 @@
 
 /// Prints a line, without invisible characters and terminal control sequences.
 macro_rules! say {
-    () => { $crate::cli::print("") };
+    () => { $crate::cli::output::print("") };
     ($($line:tt)*) => {{
         let line = format!($($line)*);
-        $crate::cli::print(&daysheet_core::text::shown(&line, daysheet_core::text::TextKind::Lines));
+        $crate::cli::output::print(&daysheet_core::text::shown(&line, daysheet_core::text::TextKind::Lines));
     }};
-}
-
-/// Prints a line unchanged. If the reader of the pipe has closed it, the program ends successfully,
-/// like any other in the pipe; other errors of the output end it with an error.
-fn print(line: &str) {
-    use std::io::{ErrorKind, Write};
-    if let Err(error) = writeln!(std::io::stdout(), "{line}") {
-        if error.kind() == ErrorKind::BrokenPipe {
-            std::process::exit(0);
-        }
-        eprintln!("daysheet: the output could not be written: {error}");
-        std::process::exit(1);
-    }
 }
 
 mod account;
@@ -30,12 +17,14 @@ mod audit;
 mod call;
 pub mod check;
 pub mod client;
+mod command;
 mod convert;
 #[cfg(feature = "sandbox")]
 mod demo;
 mod help;
 mod log;
 mod notation;
+mod output;
 #[cfg(not(feature = "sandbox"))]
 mod real;
 #[cfg(feature = "sandbox")]
@@ -51,356 +40,18 @@ mod token;
 mod worker;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
-
-use crate::config::Config;
-use crate::tools::accounts::{ProviderChoice, SignInArguments};
-use crate::tools::{FormatWord, TOOLS};
-use daysheet_core::access::AccessLevel;
-use daysheet_core::choice::WordChoice;
+use clap::{CommandFactory, Parser};
+use command::{AccountCommand, Cli, Command, LimitOptions, SandboxFlags, with_words};
 use daysheet_core::clock::Clock;
 use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use tokio::runtime::Runtime;
 
-#[cfg(not(feature = "sandbox"))]
-use real::SandboxFlags;
-#[cfg(feature = "sandbox")]
-use sandboxed::SandboxFlags;
-
-/// Mail and calendars for language models: Gmail, Outlook and both calendars as
-/// curated flat rows in token-saving TOON, over MCP.
-///
-/// Without a subcommand, and with something other than a terminal as stdin,
-/// daysheet serves MCP over stdio.
-#[derive(Debug, Parser)]
-#[command(name = "daysheet", version, after_help = help::ENVIRONMENT)]
-struct Cli {
-    #[command(subcommand)]
-    command: Option<Command>,
-    /// Store the state in this PostgreSQL database, such as postgres://user@host/name.
-    ///
-    /// Other users of the machine can read the command line: put a password in
-    /// DAYSHEET_DATABASE or in ~/.pgpass instead.
-    #[arg(long, global = true, value_name = "URL")]
-    database: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Serve MCP: over stdio to the client that starts it, or with --http over HTTP.
-    #[cfg_attr(feature = "http", command(after_help = help::SERVE_EXAMPLES))]
-    Serve {
-        /// Serve MCP over HTTP on this address, such as 127.0.0.1:8750, instead of stdio.
-        ///
-        /// Without an issuer or a token file, it must be a loopback address.
-        #[cfg(feature = "http")]
-        #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = "HTTP")]
-        http: Option<std::net::SocketAddr>,
-        #[cfg(feature = "http")]
-        #[command(flatten)]
-        callers: CallerOptions,
-        #[command(flatten)]
-        limits: LimitOptions,
-        #[command(flatten)]
-        sandboxed: SandboxFlags,
-    },
-    /// Manage your accounts in the browser: connect them, see their activity, erase your data.
-    #[cfg(feature = "http")]
-    Ui {
-        /// The port on 127.0.0.1; 0 chooses a free one.
-        #[arg(long, default_value_t = 0)]
-        port: u16,
-        #[command(flatten)]
-        limits: LimitOptions,
-        #[command(flatten)]
-        sandboxed: SandboxFlags,
-    },
-    /// Show the main job on the embedded sandbox: no account needed.
-    #[cfg(feature = "sandbox")]
-    Demo {
-        /// A folder of .eml and .mbox files instead of the sample mailboxes.
-        #[arg(long, value_name = "DIR")]
-        mail: Option<PathBuf>,
-        /// A folder of .ics files instead of the sample calendars.
-        #[arg(long, value_name = "DIR")]
-        calendar: Option<PathBuf>,
-    },
-    /// Call one tool and print what a model would get.
-    ///
-    /// Arguments are key=value, or one JSON object.
-    #[command(
-        after_help = "Example:\n  daysheet call mail_search q='is:unread from:priya' limit=5 --sandbox"
-    )]
-    Call {
-        /// The tool, such as mail_search.
-        tool: String,
-        /// Arguments as key=value, or one JSON object.
-        arguments: Vec<String>,
-        /// The format of the answer: toon, json or stc.
-        #[arg(long)]
-        format: Option<String>,
-        /// Print the size of the answer on stderr: tokens, bytes and the like, as JSON.
-        #[arg(long)]
-        stats: bool,
-        #[command(flatten)]
-        limits: LimitOptions,
-        #[command(flatten)]
-        sandboxed: SandboxFlags,
-    },
-    /// Create a token for serve --http --token-file, and its line for that file.
-    #[cfg(feature = "http")]
-    Token {
-        /// The most that the token allows: read, organize, draft, send or full (default).
-        #[arg(long, value_name = "LEVEL", value_parser = level)]
-        access: Option<AccessLevel>,
-        /// A label for its line in the file, such as laptop.
-        #[arg(long, value_name = "TEXT")]
-        label: Option<String>,
-    },
-    /// Sign accounts in and out.
-    #[command(subcommand)]
-    Account(AccountCommand),
-    /// Maintain the database: migrate, back up, check, move, rotate keys.
-    #[command(subcommand)]
-    Store(store::StoreCommand),
-    /// Print the audit log: one line of JSON before and one after every write.
-    Audit {
-        /// Print only the last lines, at most this many.
-        #[arg(long, value_name = "LINES")]
-        last: Option<usize>,
-        /// Print only the lines with this `owner`.
-        #[arg(long)]
-        owner: Option<String>,
-    },
-    /// Print the columns of a table, or list the tables.
-    Schema {
-        /// The table, such as message.
-        table: Option<String>,
-        /// Print JSON Schema.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Check that a file is strict TOON, JSON or STC with the columns of the registry.
-    Check {
-        /// The file is STC, even if it has no braces.
-        #[arg(long)]
-        stc: bool,
-        /// Print any STC as JSON, ignoring the registry.
-        #[arg(long, requires = "stc")]
-        json: bool,
-        /// The file; - is stdin.
-        file: PathBuf,
-    },
-    /// Convert a file between JSON, TOON and STC.
-    Convert {
-        /// What to print; stc2 is STC without unneeded braces and quotes.
-        #[arg(long, value_name = "NOTATION", value_parser = ["toon", "json", "stc", "stc2"])]
-        to: String,
-        /// The notation of the file; detected unless given.
-        #[arg(long, value_name = "NOTATION", value_parser = ["toon", "json", "stc"])]
-        from: Option<String>,
-        /// The file; - is stdin.
-        file: PathBuf,
-    },
-    /// Run the imitation of Google's and Microsoft's sign-ins, Gmail, Google
-    /// Calendar and Graph on 127.0.0.1.
-    #[cfg(feature = "sandbox")]
-    Sandbox {
-        /// The port; 0 chooses a free one.
-        #[arg(long, default_value_t = 0)]
-        port: u16,
-        /// A folder of .eml and .mbox files instead of the sample mailboxes.
-        #[arg(long, value_name = "DIR")]
-        mail: Option<PathBuf>,
-        /// A folder of .ics files instead of the sample calendars.
-        #[arg(long, value_name = "DIR")]
-        calendar: Option<PathBuf>,
-        /// Faults to inject, such as 429=0.2,500=0.1,reset=0.05,delay=50ms.
-        #[arg(long, value_name = "SPEC")]
-        fault: Option<String>,
-        /// How long access tokens are valid, in seconds.
-        #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
-        token_life: u64,
-    },
-    /// Read one file, for the process that starts this one.
-    #[cfg(feature = "documents")]
-    #[command(hide = true)]
-    Worker,
-    /// Print a completion script for a shell.
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
-}
-
-/// Who may call over HTTP, if not as in the settings.
-#[cfg(feature = "http")]
-#[derive(Debug, Args, Default)]
-#[command(next_help_heading = "HTTP")]
-struct CallerOptions {
-    /// Accept the access tokens of this OIDC issuer, for many people.
-    #[arg(long, value_name = "URL", requires = "http")]
-    issuer: Option<String>,
-    /// Accept the tokens whose hashes are in this file, for one person (see daysheet token).
-    #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "issuer")]
-    token_file: Option<PathBuf>,
-    /// The URL by which clients reach the server, such as `https://mail.example.com`.
-    #[arg(long, value_name = "URL", requires = "http")]
-    public_url: Option<String>,
-    /// A proxy terminates TLS, and only the proxy can reach the address.
-    #[arg(long, requires = "http")]
-    behind_proxy: bool,
-}
-
-#[cfg(feature = "http")]
-impl CallerOptions {
-    fn apply(self, config: &mut Config) -> Result<()> {
-        let identity = &mut config.identity;
-        // Either of them on the command line replaces both in the settings.
-        if self.issuer.is_some() || self.token_file.is_some() {
-            if self.token_file.is_some() && identity.issuer.is_some() {
-                tracing::warn!(
-                    "--token-file replaces http.issuer: this is a server of one person, `local`"
-                );
-            }
-            (identity.issuer, identity.token_file) = (self.issuer, self.token_file);
-        }
-        if let Some(url) = self.public_url {
-            config.http.use_public_url(&url)?;
-        }
-        config.http.proxy |= self.behind_proxy;
-        Ok(())
-    }
-}
-
-/// What may be done, if not as in the settings.
-#[derive(Debug, Args, Default)]
-struct LimitOptions {
-    /// What may be changed: read, organize, draft, send or full.
-    ///
-    /// Tools above the level are not offered, and sign-ins request no more than it
-    /// needs. Default: the level of the settings, or draft.
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
-    access: Option<AccessLevel>,
-    /// The tools to offer, by name prefix: mail,calendar.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    tools: Option<Vec<String>>,
-}
-
-impl LimitOptions {
-    fn apply(&self, config: &mut Config) -> Result<()> {
-        // `read` in either place wins.
-        if let Some(access) = self.access
-            && config.access != AccessLevel::Read
-        {
-            config.access = access;
-        }
-        if let Some(tools) = &self.tools {
-            config.tools = tools.iter().map(|name| name.trim().to_lowercase()).collect();
-        }
-        // The names may come from the settings, which are only checked here.
-        let known = |name: &String| name.is_empty() || TOOLS.iter().any(|tool| tool.is_named(name));
-        match config.tools.iter().find(|name| !known(name)) {
-            Some(name) => Err(Error::new(ErrorKind::Config, format!("`{name}` matches no tool"))
-                .next("use tool names or prefixes, such as calendar_save or mail")),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Parses an address to listen on. If a name such as `localhost` has several, prefers IPv4, which
-/// most clients try first.
-#[cfg(feature = "http")]
-fn address(text: &str) -> std::result::Result<std::net::SocketAddr, String> {
-    use std::net::{SocketAddr, ToSocketAddrs};
-    let found = text.to_socket_addrs().ok();
-    found
-        .and_then(|all| all.min_by_key(SocketAddr::is_ipv6))
-        .ok_or_else(|| "write it like 127.0.0.1:8750 or localhost:8750".to_owned())
-}
-
-fn level(word: &str) -> std::result::Result<AccessLevel, String> {
-    AccessLevel::find(word).ok_or_else(|| {
-        let words = AccessLevel::ALL.map(AccessLevel::word).join(", ");
-        format!("use one of {words}")
-    })
-}
-
-/// Adds the allowed words of some arguments, only for shell completion: for other words, the call
-/// itself reports a better error.
-fn with_words(command: clap::Command) -> clap::Command {
-    let words = |id: &str| match id {
-        "tool" => Some(TOOLS.iter().map(|tool| tool.name).collect()),
-        "format" => Some(FormatWord::WORDS.to_vec()),
-        "provider" => Some(ProviderChoice::WORDS.to_vec()),
-        _ => None,
-    };
-    let with = |arg: clap::Arg| match words(arg.get_id().as_str()) {
-        Some(words) => arg.value_parser(clap::builder::PossibleValuesParser::new(words)),
-        None => arg,
-    };
-    command
-        .mut_subcommand("call", |call| call.mut_args(with))
-        .mut_subcommand("account", |account| {
-            account.mut_subcommand("add", |add| add.mut_args(with))
-        })
-}
-
-#[derive(Debug, Subcommand)]
-enum AccountCommand {
-    /// Sign an account in through its provider's page.
-    Add {
-        /// The provider: google or microsoft.
-        provider: String,
-        /// Print the address of the sign-in page instead of opening it; paste the
-        /// address it ends on back here.
-        #[arg(long)]
-        no_browser: bool,
-        /// Show a code to enter on another machine (Microsoft).
-        #[arg(long, conflicts_with = "no_browser")]
-        device: bool,
-        /// The tenant to sign in at: common, organizations, consumers, or the
-        /// GUID or domain of a directory (Microsoft).
-        #[arg(long)]
-        tenant: Option<String>,
-        /// A mailbox shared with the person who signs in (Microsoft), or opened by the
-        /// service account of the settings (Google).
-        #[arg(long, value_name = "ADDRESS")]
-        mailbox: Option<String>,
-        /// The e-mail address to suggest on the page, or that a token command is for.
-        #[arg(long, value_name = "ADDRESS")]
-        hint: Option<String>,
-        #[command(flatten)]
-        limits: LimitOptions,
-    },
-    /// List the accounts that are signed in.
-    List,
-    /// Sign an account out: revoke its grant and delete its tokens.
-    Remove {
-        /// The account's e-mail address.
-        account: String,
-    },
-}
-
-#[cfg(feature = "sandbox")]
-impl Command {
-    /// Returns the content of the sandbox that the command starts, or `None` if it does not start
-    /// one.
-    fn sandbox_content(&self) -> Option<sandboxed::SandboxContent> {
-        match self {
-            Self::Serve { sandboxed, .. } | Self::Call { sandboxed, .. } => sandboxed.content(),
-            #[cfg(feature = "http")]
-            Self::Ui { sandboxed, .. } => sandboxed.content(),
-            Self::Demo { mail, .. } | Self::Sandbox { mail, .. } => {
-                Some(sandboxed::SandboxContent::of(mail.as_deref()))
-            }
-            _ => None,
-        }
-    }
-}
+use crate::config::Config;
+use crate::tools::accounts::SignInArguments;
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
@@ -412,7 +63,7 @@ pub fn main() -> ExitCode {
             #[cfg(feature = "http")]
             http: None,
             #[cfg(feature = "http")]
-            callers: CallerOptions::default(),
+            callers: command::CallerOptions::default(),
             limits: LimitOptions::default(),
             sandboxed: SandboxFlags::default(),
         },
@@ -431,47 +82,88 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Runs a command, over the `database` of the command line if that names one.
 fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
-    match command {
-        // A command that needs no settings works even if they are invalid.
-        Command::Schema { table, json } => return schema::run(table.as_deref(), json),
+    // A command that needs no settings works even if they are invalid.
+    let command = match run_without_settings(command)? {
+        ControlFlow::Break(code) => return Ok(code),
+        ControlFlow::Continue(command) => command,
+    };
+    let config = load_config(&command, database)?;
+    #[cfg(feature = "http")]
+    let over_http = matches!(command, Command::Serve { http: Some(_), .. });
+    #[cfg(not(feature = "http"))]
+    let over_http = false;
+    let runtime = build_runtime(over_http)?;
+    // The export of traces runs on the runtime, so the log starts after it.
+    let log = log::install_subscriber(&config, over_http, runtime.handle())?;
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
+    let outcome = runtime.block_on(async {
+        outlive_file_limits();
+        run_with_settings(command, config).await
+    });
+    drop(log);
+    // An abandoned read of stdin must not keep the process alive.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// Runs a command that needs no settings, or returns the command if it needs them.
+fn run_without_settings(command: Command) -> Result<ControlFlow<ExitCode, Command>> {
+    let code = match command {
+        Command::Schema { table, json } => schema::run(table.as_deref(), json)?,
         #[cfg(feature = "documents")]
-        Command::Worker => return Ok(worker::run()),
-        Command::Store(store::StoreCommand::NewKey) => return store::print_key(),
+        Command::Worker => worker::run(),
+        Command::Store(store::StoreCommand::NewKey) => store::print_key()?,
         Command::Check { file, stc, json } => {
             let notation = stc.then_some(notation::FileNotation::Stc);
             let what = if json { check::CheckOutput::Json } else { check::CheckOutput::Summary };
-            return check::run(&file, notation, what);
+            check::run(&file, notation, what)?
         }
         Command::Convert { to, from, file } => {
-            let from = from.map(|word| match word.as_str() {
-                "toon" => notation::FileNotation::Toon,
-                "json" => notation::FileNotation::Json,
-                _ => notation::FileNotation::Stc,
-            });
-            let to = match to.as_str() {
-                "toon" => convert::ConvertTarget::Toon,
-                "json" => convert::ConvertTarget::Json,
-                "stc" => convert::ConvertTarget::Stc(StcVersion::One),
-                _ => convert::ConvertTarget::Stc(StcVersion::Two),
-            };
-            return convert::run(&file, from, to);
+            convert::run(&file, from.as_deref().map(notation_of), target_of(&to))?
         }
         #[cfg(feature = "http")]
-        Command::Token { access, label } => return token::run(access, label.as_deref()),
+        Command::Token { access, label } => token::run(access, label.as_deref())?,
         Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(
-                shell,
-                &mut with_words(Cli::command()),
-                "daysheet",
-                &mut script,
-            );
-            say!("{}", String::from_utf8_lossy(&script).trim_end());
-            return Ok(ExitCode::SUCCESS);
+            print_completions(shell);
+            ExitCode::SUCCESS
         }
-        _ => {}
+        other => return Ok(ControlFlow::Continue(other)),
+    };
+    Ok(ControlFlow::Break(code))
+}
+
+/// Prints the completion script for a shell.
+fn print_completions(shell: clap_complete::Shell) {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut with_words(Cli::command()), "daysheet", &mut script);
+    say!("{}", String::from_utf8_lossy(&script).trim_end());
+}
+
+/// Returns the notation that the command line names.
+fn notation_of(word: &str) -> notation::FileNotation {
+    match word {
+        "toon" => notation::FileNotation::Toon,
+        "json" => notation::FileNotation::Json,
+        _ => notation::FileNotation::Stc,
     }
+}
+
+/// Returns the target of a conversion that the command line names.
+fn target_of(word: &str) -> convert::ConvertTarget {
+    match word {
+        "toon" => convert::ConvertTarget::Toon,
+        "json" => convert::ConvertTarget::Json,
+        "stc" => convert::ConvertTarget::Stc(StcVersion::One),
+        _ => convert::ConvertTarget::Stc(StcVersion::Two),
+    }
+}
+
+/// Loads the settings, and applies the options of the command line that replace some of them.
+fn load_config(command: &Command, database: Option<&str>) -> Result<Config> {
     #[cfg(feature = "sandbox")]
     // The sandbox changes the defaults of zone and clock, so the settings are loaded for it.
     let mut config = match command.sandbox_content() {
@@ -485,7 +177,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         // Untrusted files are parsed by this program, which is started once more and confined.
         config.worker = Some(crate::worker::Worker::this_program());
     }
-    match &command {
+    match command {
         Command::Serve { limits, .. }
         | Command::Call { limits, .. }
         | Command::Account(AccountCommand::Add { limits, .. }) => limits.apply(&mut config)?,
@@ -496,86 +188,81 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     if let Some(url) = database {
         config.use_database("--database", url)?;
     }
-    #[cfg(feature = "http")]
-    let over_http = matches!(command, Command::Serve { http: Some(_), .. });
-    #[cfg(not(feature = "http"))]
-    let over_http = false;
-    // The calls of one person mostly wait for services; the calls of many can use all cores.
+    Ok(config)
+}
+
+/// Builds the runtime. The calls of one person mostly wait for services; the calls of many can use
+/// all cores.
+fn build_runtime(over_http: bool) -> Result<Runtime> {
     let mut runtime = if over_http {
         tokio::runtime::Builder::new_multi_thread()
     } else {
         tokio::runtime::Builder::new_current_thread()
     };
-    let runtime = runtime.enable_all().build().map_err(|error| {
+    runtime.enable_all().build().map_err(|error| {
         Error::new(ErrorKind::Internal, format!("no runtime could be started: {error}"))
-    })?;
-    // The export of traces runs on the runtime, so the log starts after it.
-    let log = log::start(&config, over_http, runtime.handle())?;
-    for warning in &config.warnings {
-        tracing::warn!("{warning}");
-    }
-    let outcome = runtime.block_on(async {
-        outlive_file_limits();
-        match command {
-            #[cfg(feature = "http")]
-            Command::Serve { http: Some(address), callers, sandboxed, .. } => {
-                callers.apply(&mut config)?;
-                serve::run_http(config, address, &sandboxed).await
-            }
-            Command::Serve { sandboxed, .. } => serve::run(config, &sandboxed).await,
-            #[cfg(feature = "http")]
-            Command::Ui { port, sandboxed, .. } => serve::run_pages(config, port, &sandboxed).await,
-            #[cfg(feature = "sandbox")]
-            Command::Demo { mail, calendar } => demo::run(config, mail, calendar).await,
-            Command::Call { tool, arguments, format, stats, sandboxed, .. } => {
-                call::run(config, &tool, &arguments, format.as_deref(), stats, &sandboxed).await
-            }
-            Command::Account(AccountCommand::Add {
-                provider,
-                no_browser,
-                device,
-                tenant,
-                mailbox,
-                hint,
-                ..
-            }) => {
-                let add = SignInArguments { provider, tenant, address: hint, mailbox, device };
-                account::add(config, &add, no_browser).await
-            }
-            Command::Audit { last, owner } => audit::run(config, last, owner.as_deref()).await,
-            Command::Account(AccountCommand::List) => account::list(config).await,
-            Command::Account(AccountCommand::Remove { account }) => {
-                account::remove(config, &account).await
-            }
-            Command::Store(command) => store::run(config, &command).await,
-            #[cfg(feature = "sandbox")]
-            Command::Sandbox { port, mail, calendar, fault, token_life } => {
-                sandbox::run(daysheet_sandbox::SandboxOptions {
-                    port,
-                    mail,
-                    calendar,
-                    today: config.sample_day,
-                    faults: sandboxed::faults(fault.as_deref())?,
-                    token_lifetime: std::time::Duration::from_secs(token_life),
-                    ..daysheet_sandbox::SandboxOptions::new(config.clock.clone())
-                })
-                .await
-            }
-            // These commands returned above, without settings.
-            Command::Schema { .. }
-            | Command::Check { .. }
-            | Command::Convert { .. }
-            | Command::Completions { .. } => Ok(ExitCode::SUCCESS),
-            #[cfg(feature = "http")]
-            Command::Token { .. } => Ok(ExitCode::SUCCESS),
-            #[cfg(feature = "documents")]
-            Command::Worker => Ok(ExitCode::SUCCESS),
+    })
+}
+
+/// Runs a command that needs settings.
+async fn run_with_settings(command: Command, config: Config) -> Result<ExitCode> {
+    match command {
+        #[cfg(feature = "http")]
+        Command::Serve { http: Some(address), callers, sandboxed, .. } => {
+            let mut config = config;
+            callers.apply(&mut config)?;
+            serve::run_http(config, address, &sandboxed).await
         }
-    });
-    drop(log);
-    // An abandoned read of stdin must not keep the process alive.
-    runtime.shutdown_background();
-    outcome
+        Command::Serve { sandboxed, .. } => serve::run(config, &sandboxed).await,
+        #[cfg(feature = "http")]
+        Command::Ui { port, sandboxed, .. } => serve::run_pages(config, port, &sandboxed).await,
+        #[cfg(feature = "sandbox")]
+        Command::Demo { mail, calendar } => demo::run(config, mail, calendar).await,
+        Command::Call { tool, arguments, format, stats, sandboxed, .. } => {
+            let call = call::PrintedCall { tool, arguments, format, stats };
+            call::run(config, call, &sandboxed).await
+        }
+        Command::Account(AccountCommand::Add {
+            provider,
+            no_browser,
+            device,
+            tenant,
+            mailbox,
+            hint,
+            ..
+        }) => {
+            let add = SignInArguments { provider, tenant, address: hint, mailbox, device };
+            account::add(config, &add, no_browser).await
+        }
+        Command::Audit { last, owner } => audit::run(config, last, owner.as_deref()).await,
+        Command::Account(AccountCommand::List) => account::list(config).await,
+        Command::Account(AccountCommand::Remove { account }) => {
+            account::remove(config, &account).await
+        }
+        Command::Store(command) => store::run(config, &command).await,
+        #[cfg(feature = "sandbox")]
+        Command::Sandbox { port, mail, calendar, fault, token_life } => {
+            sandbox::run(daysheet_sandbox::SandboxOptions {
+                port,
+                mail,
+                calendar,
+                today: config.sample_day,
+                faults: sandboxed::faults(fault.as_deref())?,
+                token_lifetime: std::time::Duration::from_secs(token_life),
+                ..daysheet_sandbox::SandboxOptions::new(config.clock.clone())
+            })
+            .await
+        }
+        // These commands returned above, without settings.
+        Command::Schema { .. }
+        | Command::Check { .. }
+        | Command::Convert { .. }
+        | Command::Completions { .. } => Ok(ExitCode::SUCCESS),
+        #[cfg(feature = "http")]
+        Command::Token { .. } => Ok(ExitCode::SUCCESS),
+        #[cfg(feature = "documents")]
+        Command::Worker => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// Turns the signal for exceeding a file size limit into an error of the write, as for a full disk.

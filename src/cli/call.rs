@@ -7,27 +7,36 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::text::{TextKind, shown};
 use serde_json::{Map, Value};
 
-use super::SandboxFlags;
 use super::client::{ConfirmFn, InProcessClient};
+use super::command::SandboxFlags;
 use crate::app::App;
 use crate::config::Config;
 use crate::tools::{self, ArgKind};
 
+/// The call of a tool, as on the command line.
+pub(super) struct PrintedCall {
+    /// The tool.
+    pub(super) tool: String,
+    /// The arguments: one JSON object, or key=value.
+    pub(super) arguments: Vec<String>,
+    /// The format of the answer, if it is named.
+    pub(super) format: Option<String>,
+    /// True to print the size of the answer on stderr.
+    pub(super) stats: bool,
+}
+
 /// Calls the tool and prints its blocks, separated by blank lines.
 pub(super) async fn run(
     config: Config,
-    tool: &str,
-    arguments: &[String],
-    format: Option<&str>,
-    stats: bool,
+    call: PrintedCall,
     sandboxed: &SandboxFlags,
 ) -> Result<ExitCode> {
-    let mut arguments = parse(tool, arguments)?;
-    if let Some(format) = format {
+    let mut arguments = parse(&call.tool, &call.arguments)?;
+    if let Some(format) = call.format {
         arguments.insert("format".to_owned(), Value::from(format));
     }
     let (app, _sandbox) = App::open(config, sandboxed).await?;
-    let outcome = call_and_print(&app, tool, arguments, stats).await;
+    let outcome = call_and_print(&app, &call.tool, arguments, call.stats).await;
     app.close().await;
     outcome
 }

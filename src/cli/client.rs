@@ -51,7 +51,7 @@ impl ToolAnswer {
 
 impl InProcessClient {
     /// Starts `server` and initializes a session without questions to the user.
-    pub async fn start(server: Server) -> Result<Self> {
+    pub async fn connect(server: Server) -> Result<Self> {
         Self::with(server, None).await
     }
 

@@ -32,7 +32,7 @@ pub(super) fn run(
         Error::argument(format!("{}:{line}:{column}: {message}", file.display()))
     })?;
     // Unchanged: removing control characters, as `say!` does, would change the document.
-    super::print(&converted);
+    super::output::print(&converted);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -66,7 +66,7 @@ pub(super) async fn run(
         started.elapsed().as_millis()
     );
 
-    let mut client = InProcessClient::start(app.server()).await?;
+    let mut client = InProcessClient::connect(app.server()).await?;
     let mut worth = None;
     for provider in ["google", "microsoft"] {
         let Some(account) = accounts.iter().find(|one| one.provider == provider) else {

@@ -27,7 +27,7 @@ fn wanted_traces() -> Option<&'static str> {
 ///
 /// # Errors
 /// [`ErrorKind::Config`] if the setting is not a filter, or if traces cannot be exported as requested.
-pub(super) fn start(
+pub(super) fn install_subscriber(
     config: &Config,
     over_http: bool,
     runtime: &Handle,

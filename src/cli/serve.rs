@@ -6,7 +6,7 @@ use daysheet_core::error::Result;
 #[cfg(feature = "http")]
 use daysheet_core::error::{Error, ErrorKind};
 
-use super::SandboxFlags;
+use super::command::SandboxFlags;
 use crate::app::App;
 use crate::config::Config;
 use crate::server::WRITES_END;

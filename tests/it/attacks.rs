@@ -38,7 +38,7 @@ impl Fort {
         let (app, sandbox) =
             App::sandboxed(config, None, None, FaultRates::default(), who).await.unwrap();
         Self {
-            client: InProcessClient::start(app.server()).await.unwrap(),
+            client: InProcessClient::connect(app.server()).await.unwrap(),
             app,
             sandbox,
             home,

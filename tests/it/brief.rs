@@ -746,7 +746,7 @@ async fn an_empty_mailbox_says_so() {
 async fn prompts_include_the_brief() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
     let server = Server::new(day.pipeline.clone(), day.app.config.format);
-    let mut client = InProcessClient::start(server).await.unwrap();
+    let mut client = InProcessClient::connect(server).await.unwrap();
     let listed = client.request("prompts/list", json!({})).await.unwrap();
     let prompts: Vec<_> = listed["prompts"]
         .as_array()
@@ -818,7 +818,7 @@ async fn prompts_include_the_brief() {
 async fn arguments_of_prompts_and_resources_are_completed() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
     let server = Server::new(day.pipeline.clone(), day.app.config.format);
-    let mut client = InProcessClient::start(server).await.unwrap();
+    let mut client = InProcessClient::connect(server).await.unwrap();
     let search = json!({"name": "mail_search", "arguments": {"q": "has:attachment"}});
     client.request("tools/call", search).await.unwrap();
     let list = json!({"name": "mail_attachment", "arguments": {"ids": ["m1", "m2"], "as": "list"}});

@@ -76,7 +76,7 @@ impl Session {
         let mail = mail.map(Path::to_path_buf);
         let (app, sandbox) =
             App::sandboxed(config, mail, None, FaultRates::default(), who).await.unwrap();
-        let client = InProcessClient::start(app.server()).await.unwrap();
+        let client = InProcessClient::connect(app.server()).await.unwrap();
         Self { client, _app: app, sandbox, home }
     }
 

@@ -39,7 +39,7 @@ impl Setup {
         let (app, sandbox) =
             App::sandboxed(config, None, None, FaultRates::default(), who).await.unwrap();
         Self {
-            client: InProcessClient::start(app.server()).await.unwrap(),
+            client: InProcessClient::connect(app.server()).await.unwrap(),
             app,
             _sandbox: sandbox,
             _home: home,

@@ -12,7 +12,7 @@ use super::{MIRA, config, process, rows};
 /// Starts the whole program over a state folder with stored outputs.
 async fn client(home: &Path, outputs: &str) -> (App, InProcessClient) {
     let app = App::new(config(home, outputs));
-    let client = InProcessClient::start(app.server()).await.unwrap();
+    let client = InProcessClient::connect(app.server()).await.unwrap();
     (app, client)
 }
 

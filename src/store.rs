@@ -48,5 +48,6 @@ pub use maintenance::check::CheckFindings;
 pub use maintenance::transfer::TransferOutcome;
 pub use outputs::OutputRecord;
 pub use secrets::{account_identity, new_key};
+pub use tickets::TicketKind;
 pub use unfinished::WritingCall;
 pub use unfinished::lines::CutOff;

@@ -26,7 +26,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::clients;
-use crate::store::Store;
+use crate::store::{Store, TicketKind};
 
 /// The name of the question in an answer's requests.
 const CONFIRM: &str = "confirm";
@@ -34,8 +34,6 @@ const CONFIRM: &str = "confirm";
 pub(super) const OPEN: Duration = Duration::from_secs(15 * 60);
 /// The maximum number of open questions in memory.
 const MAX_OPEN: usize = 64;
-/// The kind of tickets for questions.
-const TICKET: &str = "question";
 /// The lengths of states: in memory, and as the id of a ticket.
 const STATES: [usize; 2] = [32, 24];
 
@@ -76,7 +74,7 @@ impl OpenQuestions {
             Self::Memory(open) => open,
             Self::Stored(store) => {
                 let seconds = i64::try_from(OPEN.as_secs()).unwrap_or(i64::MAX);
-                return store.put_ticket(TICKET, &digest, seconds).await.map(Some);
+                return store.put_ticket(TicketKind::Question, &digest, seconds).await.map(Some);
             }
         };
         let mut random = [0_u8; 16];
@@ -101,10 +99,12 @@ impl OpenQuestions {
         let open = match self {
             Self::Memory(open) => open,
             Self::Stored(store) => {
-                return store.take_ticket(TICKET, state).await.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "a question could not be read, and is asked again");
-                    None
-                });
+                return store.take_ticket(TicketKind::Question, state).await.unwrap_or_else(
+                    |error| {
+                        tracing::warn!(%error, "a question could not be read, and is asked again");
+                        None
+                    },
+                );
             }
         };
         let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -44,15 +44,13 @@ use tokio::time::{Instant, sleep};
 use super::elicitation::OPEN;
 use super::framing;
 use super::handler::Server;
-use crate::store::Store;
+use crate::store::{Store, TicketKind};
 
 /// The response to an HTTP request.
 pub type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
 
 /// The header with the id of a session.
 const SESSION: &str = "mcp-session-id";
-/// The kind of tickets for questions on a stream.
-const ASKED: &str = "asked";
 /// The interval at which an open question is polled.
 const LOOK: Duration = Duration::from_millis(250);
 /// The polling interval after a while; the user may be away.
@@ -148,7 +146,7 @@ async fn receive_answer(store: &Store, message: &Value) -> HttpAnswer {
     let action = message.pointer("/result/action").and_then(Value::as_str);
     let action = action.filter(|action| words.contains(action)).unwrap_or("failed");
     let id = message.get("id").and_then(Value::as_str).unwrap_or_default();
-    match store.fill_ticket(ASKED, id, action).await {
+    match store.fill_ticket(TicketKind::StreamQuestion, id, action).await {
         Ok(true) => empty(StatusCode::ACCEPTED),
         Ok(false) => {
             let what = "no question with this id is open";
@@ -272,7 +270,7 @@ impl Transport<RoleServer> for CallConversation {
             let message = match message {
                 ServerJsonRpcMessage::Request(mut question) => {
                     let seconds = i64::try_from(OPEN.as_secs()).unwrap_or(i64::MAX);
-                    let ticket = store.put_ticket(ASKED, "", seconds).await?;
+                    let ticket = store.put_ticket(TicketKind::StreamQuestion, "", seconds).await?;
                     // rmcp identifies the question by its own, sequential id; the ticket's cannot
                     // be guessed.
                     let id = std::mem::replace(
@@ -317,10 +315,10 @@ async fn look(
             // The call has ended, or the client has disconnected.
             () = answers.closed() => true,
         };
-        match store.peek_ticket(ASKED, &ticket).await {
+        match store.peek_ticket(TicketKind::StreamQuestion, &ticket).await {
             // Taken rather than read, so that an answer is used once.
             Ok(Some(action)) if over || !action.is_empty() => {
-                let taken = store.take_ticket(ASKED, &ticket).await;
+                let taken = store.take_ticket(TicketKind::StreamQuestion, &ticket).await;
                 break taken.ok().flatten().unwrap_or(action);
             }
             Ok(Some(_)) => {}

@@ -11,13 +11,46 @@ use daysheet_core::error::Result;
 use super::cipher::random;
 use super::database::Store;
 
+/// The purpose of a ticket: its id is valid only for this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TicketKind {
+    /// A question to the user that ended a call, which the client repeats with the answer.
+    Question,
+    /// A question to the user on the stream of a call.
+    StreamQuestion,
+    /// The connection of an account that has begun on a page.
+    Connection,
+    /// A link that opens the pages.
+    PageLink,
+    /// A session on the pages.
+    PageSession,
+}
+
+impl TicketKind {
+    /// Returns the word in the table.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::StreamQuestion => "asked",
+            Self::Connection => "connect",
+            Self::PageLink => "ui",
+            Self::PageSession => "session",
+        }
+    }
+}
+
 impl Store {
-    /// Stores `content` for `seconds`. Returns its id, 24 URL-safe characters. `kind` is the
-    /// purpose: an id is valid only for its own kind.
+    /// Stores `content` for `seconds`. Returns its id, 24 URL-safe characters. The id is valid only for this
+    /// `kind`.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn put_ticket(&self, kind: &str, content: &str, seconds: i64) -> Result<String> {
+    pub async fn put_ticket(
+        &self,
+        kind: TicketKind,
+        content: &str,
+        seconds: i64,
+    ) -> Result<String> {
         let id = URL_SAFE_NO_PAD.encode(random::<18>()?);
         let mut tx = self.writing().await?;
         let now = self.now();
@@ -32,7 +65,7 @@ impl Store {
              VALUES ($1, $2, $3, $4, $5)",
         )
         .bind(self.owner())
-        .bind(kind)
+        .bind(kind.word())
         .bind(&id)
         .bind(content)
         .bind(now.saturating_add(seconds))
@@ -48,7 +81,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn take_ticket(&self, kind: &str, id: &str) -> Result<Option<String>> {
+    pub async fn take_ticket(&self, kind: TicketKind, id: &str) -> Result<Option<String>> {
         // One statement deletes and returns the row: with two, several callers could read it.
         self.ticket(
             "DELETE FROM tickets \
@@ -64,7 +97,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn peek_ticket(&self, kind: &str, id: &str) -> Result<Option<String>> {
+    pub async fn peek_ticket(&self, kind: TicketKind, id: &str) -> Result<Option<String>> {
         self.ticket(
             "SELECT content FROM tickets \
              WHERE owner = $1 AND kind = $2 AND id = $3 AND expires > $4",
@@ -79,13 +112,13 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn fill_ticket(&self, kind: &str, id: &str, content: &str) -> Result<bool> {
+    pub async fn fill_ticket(&self, kind: TicketKind, id: &str, content: &str) -> Result<bool> {
         sqlx::query(
             "UPDATE tickets SET content = $5 \
              WHERE owner = $1 AND kind = $2 AND id = $3 AND content = '' AND expires > $4",
         )
         .bind(self.owner())
-        .bind(kind)
+        .bind(kind.word())
         .bind(id)
         .bind(self.now())
         .bind(content)
@@ -95,10 +128,15 @@ impl Store {
         .map_err(|error| self.broken(&error))
     }
 
-    async fn ticket(&self, sql: &'static str, kind: &str, id: &str) -> Result<Option<String>> {
+    async fn ticket(
+        &self,
+        sql: &'static str,
+        kind: TicketKind,
+        id: &str,
+    ) -> Result<Option<String>> {
         sqlx::query_scalar(sql)
             .bind(self.owner())
-            .bind(kind)
+            .bind(kind.word())
             .bind(id)
             .bind(self.now())
             .fetch_optional(&mut *self.connection().await?)

@@ -7,6 +7,7 @@ use std::time::Duration;
 use daysheet::app::App;
 use daysheet::config::Config;
 use daysheet::http::{self, HttpState};
+use daysheet::store::TicketKind;
 use daysheet_auth::{TokenList, TokenVerifier};
 use serde_json::json;
 use sqlx::Connection;
@@ -46,7 +47,8 @@ async fn session_is_new_at_each_sign_in_and_ends() {
     // No session is a changed cookie, one for another purpose or another way to sign in, one
     // whose ticket or token is unknown.
     let server = stage.app.store().for_owner("server");
-    let ticket = server.for_owner(&person("ann").owner).put_ticket("session", "", 60).await;
+    let ticket =
+        server.for_owner(&person("ann").owner).put_ticket(TicketKind::PageSession, "", 60).await;
     let ticket = ticket.unwrap();
     let made = |ticket: &str, bearer: &str| {
         let bearer = daysheet_auth::fingerprint(bearer);

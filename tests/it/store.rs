@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use daysheet::store::sends::{PendingSend, SendCaps, SendStart};
-use daysheet::store::{AccountRow, HandleKind, Store};
+use daysheet::store::{AccountRow, HandleKind, Store, TicketKind};
 use daysheet_core::error::ErrorKind;
 use daysheet_core::provider::AccountStatus;
 use futures_util::future::join_all;
@@ -709,26 +709,29 @@ async fn unapproved_addresses_are_stored_per_account() {
 #[tokio::test]
 async fn a_ticket_is_given_out_once_to_its_owner() {
     let (home, store) = fresh();
-    let id = store.put_ticket("question", "which one?", 60).await.unwrap();
-    let other = store.put_ticket("question", "which one?", 60).await.unwrap();
+    let id = store.put_ticket(TicketKind::Question, "which one?", 60).await.unwrap();
+    let other = store.put_ticket(TicketKind::Question, "which one?", 60).await.unwrap();
     assert_ne!(id, other);
     assert!(id.len() == 24 && id.bytes().all(|byte| byte.is_ascii_graphic()), "{id}");
-    assert_eq!(store.for_owner("p-2").take_ticket("question", &id).await.unwrap(), None);
-    assert_eq!(store.take_ticket("state", &id).await.unwrap(), None);
-    assert_eq!(store.peek_ticket("question", &id).await.unwrap().as_deref(), Some("which one?"));
+    assert_eq!(store.for_owner("p-2").take_ticket(TicketKind::Question, &id).await.unwrap(), None);
+    assert_eq!(store.take_ticket(TicketKind::Connection, &id).await.unwrap(), None);
+    assert_eq!(
+        store.peek_ticket(TicketKind::Question, &id).await.unwrap().as_deref(),
+        Some("which one?")
+    );
     // Another process takes the ticket, and of many takers only one gets it.
     let takers = (0..20).map(|_| {
         let (store, id) = (self::store(home.path()), id.clone());
-        async move { store.take_ticket("question", &id).await.unwrap() }
+        async move { store.take_ticket(TicketKind::Question, &id).await.unwrap() }
     });
     let taken = futures_util::future::join_all(takers).await;
     assert_eq!(taken.iter().flatten().collect::<Vec<_>>(), ["which one?"]);
     // An expired ticket cannot be taken; its row is deleted when the next one is stored. Other
     // tickets stay.
-    let old = store.put_ticket("question", "old", 0).await.unwrap();
-    assert_eq!(store.take_ticket("question", &old).await.unwrap(), None);
-    assert_eq!(store.peek_ticket("question", &old).await.unwrap(), None);
-    store.put_ticket("state", "new", 60).await.unwrap();
+    let old = store.put_ticket(TicketKind::Question, "old", 0).await.unwrap();
+    assert_eq!(store.take_ticket(TicketKind::Question, &old).await.unwrap(), None);
+    assert_eq!(store.peek_ticket(TicketKind::Question, &old).await.unwrap(), None);
+    store.put_ticket(TicketKind::Connection, "new", 60).await.unwrap();
     let rows: Vec<String> = sqlx::query_scalar("SELECT content FROM tickets ORDER BY content")
         .fetch_all(&mut any(home.path()).await)
         .await

@@ -25,11 +25,12 @@ use crate::app::App;
 use crate::config::Config;
 use crate::oauth::{WebSignIn, provider_named};
 use crate::pipeline::{FinishedSignIn, finish};
+use crate::store::TicketKind;
 use crate::tools::accounts::SignInArguments;
 
 /// The time limit for the consent page, in seconds.
 const PATIENCE: i64 = 15 * 60;
-/// The kind of the tickets, and the purpose that their contents are sealed for.
+/// The purpose that the contents of tickets are sealed for.
 const STATE: &str = "connect";
 /// The path that the consent page redirects to.
 const CALLBACK: &str = "/connect/callback";
@@ -192,7 +193,7 @@ async fn consent_page(
     let content = serde_json::to_vec(&begun)
         .map_err(|_| Error::new(ErrorKind::Internal, "a sign-in could not be serialized"))?;
     let sealed = app.store().seal(STATE, &content).await?;
-    let state = app.store().put_ticket(STATE, &sealed, PATIENCE).await?;
+    let state = app.store().put_ticket(TicketKind::Connection, &sealed, PATIENCE).await?;
     begun.sign_in.page(config, state, begun.hint.as_deref())
 }
 
@@ -212,7 +213,8 @@ pub(super) async fn back(
              by another person; nothing was connected",
         )
     };
-    let sealed = app.store().take_ticket(STATE, &state).await?.ok_or_else(other)?;
+    let sealed =
+        app.store().take_ticket(TicketKind::Connection, &state).await?.ok_or_else(other)?;
     let begun = BegunConnection::read(&app.store().unseal(STATE, &sealed).await?)?;
     if !session.is_token(CALLBACK, &begun.session) {
         return Err(other());

@@ -27,13 +27,14 @@ use super::layout::{PageProblem, SignedIn};
 use super::state::{PageState, SignInWay};
 use crate::app::App;
 use crate::server::RequestPermit;
+use crate::store::TicketKind;
 
 /// The lifetime of sessions, in seconds. Sessions begun at an issuer are shorter, because the
 /// issuer does not report that a person was barred; people with a session there sign in again
 /// without typing.
 const LASTS: i64 = 8 * 60 * 60;
 const LASTS_AT_ISSUER: i64 = 60 * 60;
-/// The kind of the tickets, and the name of the cookie.
+/// The name of the cookie.
 const SESSION: &str = "session";
 /// The name of the form field with the session's token.
 const TOKEN: &str = "token";
@@ -186,7 +187,11 @@ impl PageState {
             name: person.name.clone(),
             access: person.access.word().to_owned(),
             bearer,
-            ticket: self.server.for_owner(&person.owner).put_ticket(SESSION, "", lasts).await?,
+            ticket: self
+                .server
+                .for_owner(&person.owner)
+                .put_ticket(TicketKind::PageSession, "", lasts)
+                .await?,
         };
         let session = serde_json::to_vec(&session)
             .map_err(|_| Error::new(ErrorKind::Internal, "a session could not be serialized"))?;
@@ -219,7 +224,7 @@ impl PageState {
         }
         let store = self.server.for_owner(&session.owner);
         // Signing out deletes the ticket, in whichever browser that happens.
-        let ticket = store.peek_ticket(SESSION, &session.ticket).await?;
+        let ticket = store.peek_ticket(TicketKind::PageSession, &session.ticket).await?;
         Ok(ticket.map(|_| session))
     }
 
@@ -233,7 +238,7 @@ impl PageState {
         response: &mut Response,
     ) -> Result<()> {
         let store = self.server.for_owner(&session.owner);
-        store.take_ticket(SESSION, &session.ticket).await?;
+        store.take_ticket(TicketKind::PageSession, &session.ticket).await?;
         self.set_cookie(response, SESSION, "", 0);
         Ok(())
     }

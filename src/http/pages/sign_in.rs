@@ -22,14 +22,12 @@ use super::layout::{PageProblem, page, sentence};
 use super::session::{FormPost, fields};
 use super::state::{PageState, SignInWay};
 use crate::http::guard;
-use crate::store::{SERVER, Store};
+use crate::store::{SERVER, Store, TicketKind};
 
 /// The time limit for signing in at the issuer, in seconds.
 const PATIENCE: i64 = 15 * 60;
 /// The lifetime of the link of `daysheet ui`, in seconds.
 const LINK: i64 = 10 * 60;
-/// The kind of tickets for links.
-const LINKED: &str = "ui";
 /// The cookie of a sign-in in progress, and the purpose it is sealed for.
 const BEGUN: &str = "sign-in";
 /// The maximum length of a path to return to, in bytes; a cookie has room for 4,096.
@@ -40,7 +38,7 @@ const MAX_PATH: usize = 1_024;
 /// # Errors
 /// [`ErrorKind::Store`] if the link cannot be stored.
 pub async fn link(store: &Store) -> Result<String> {
-    let id = store.for_owner(SERVER).put_ticket(LINKED, "", LINK).await?;
+    let id = store.for_owner(SERVER).put_ticket(TicketKind::PageLink, "", LINK).await?;
     Ok(format!("/sign-in?link={id}"))
 }
 
@@ -78,7 +76,7 @@ pub(super) async fn ask(
     let path = returned(&pages, &asked);
     if let (SignInWay::Link, Some(id)) = (pages.way(), asked.get("link")) {
         // Taking the ticket makes the link work only once.
-        if pages.server.take_ticket(LINKED, id).await?.is_none() {
+        if pages.server.take_ticket(TicketKind::PageLink, id).await?.is_none() {
             return Err(PageProblem::new(
                 StatusCode::FORBIDDEN,
                 "this link was already used or has expired; run `daysheet ui` again",

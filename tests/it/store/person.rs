@@ -1,7 +1,7 @@
 //! One person's rows: complete export without secrets, and complete erasure.
 
 use daysheet::store::sends::{PendingSend, SendCaps};
-use daysheet::store::{AccountRow, HandleKind, OutputRecord, Store, account_identity};
+use daysheet::store::{AccountRow, HandleKind, OutputRecord, Store, TicketKind, account_identity};
 use daysheet_core::provider::AccountStatus;
 
 use super::keys::claimed;
@@ -34,7 +34,7 @@ pub async fn fill(store: &Store) {
     store.keep_undo(MIRA, "star", "[{\"id\":\"x\",\"sealed\":\"d1:hunter2\"}]").await.unwrap();
     store.keep_signature(MIRA, "Mira Lindqvist").await.unwrap();
     store.note_unapproved(MIRA, &["eve@evil.example".to_owned()], None).await.unwrap();
-    store.put_ticket("question", "hunter2", 60).await.unwrap();
+    store.put_ticket(TicketKind::Question, "hunter2", 60).await.unwrap();
     std::mem::forget(store.begin_writing("mail_send id=d1").await.unwrap());
     store.fence_secret().await.unwrap();
     let today = clock::now().to_zoned(jiff::tz::TimeZone::UTC).date();

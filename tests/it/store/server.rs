@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use daysheet::store::{HandleKind, Store};
+use daysheet::store::{HandleKind, Store, TicketKind};
 use daysheet_core::error::ErrorKind;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};
 
@@ -51,7 +51,7 @@ async fn fill(store: &Store) {
     store.save_cursor("page two").await.unwrap();
     store.keep_undo(MIRA, "read", "[]").await.unwrap();
     store.remember_events(&[(1, [1; 8])]).await.unwrap();
-    store.put_ticket("question", "which one?", 60).await.unwrap();
+    store.put_ticket(TicketKind::Question, "which one?", 60).await.unwrap();
     store.append_audit("{}").await.unwrap();
     store.begin_writing("mail_send id=d1").await.unwrap();
     store.fence_secret().await.unwrap();

@@ -26,7 +26,7 @@ const FOLDER: &str = "locks";
 const QUIET: Duration = Duration::from_secs(5);
 /// The schema is a part of the name, because databases may share a server's locks. The seed keeps
 /// the names apart from owners, whose transactions have locks, too.
-const TAKE: &str =
+const ACQUIRE: &str =
     "SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ' ' || $1, 1))";
 const RELEASE: &str =
     "SELECT pg_advisory_unlock(hashtextextended(current_schema() || ' ' || $1, 1))";
@@ -120,7 +120,7 @@ impl LockSession {
                 let mut connection = engine.session_of_locks().await?;
                 // Locks that ended with the last connection, unless others have taken them by now.
                 for held in &self.held {
-                    query(&mut connection, TAKE, held).await?;
+                    LockStatement::Acquire.run(&mut connection, held).await?;
                 }
                 // At the first connection of a process there are no earlier locks to wait for.
                 let now = Instant::now();
@@ -131,16 +131,26 @@ impl LockSession {
         if !new && self.quiet.is_some_and(|until| Instant::now() < until) {
             return Ok(false);
         }
-        query(connection, TAKE, name).await
+        LockStatement::Acquire.run(connection, name).await
     }
 }
 
-async fn query(
-    connection: &mut AnyConnection,
-    sql: &'static str,
-    name: &str,
-) -> sqlx::Result<bool> {
-    in_time(sqlx::query_scalar(sql).bind(name).fetch_one(connection)).await
+/// A statement about one lock of the session.
+#[derive(Debug, Clone, Copy)]
+enum LockStatement {
+    Acquire,
+    Release,
+}
+
+impl LockStatement {
+    /// Runs the statement for the lock with this name. Returns true if it succeeded.
+    async fn run(self, connection: &mut AnyConnection, name: &str) -> sqlx::Result<bool> {
+        let sql = match self {
+            Self::Acquire => ACQUIRE,
+            Self::Release => RELEASE,
+        };
+        in_time(sqlx::query_scalar(sql).bind(name).fetch_one(connection)).await
+    }
 }
 
 impl Drop for ProcessLock {
@@ -161,7 +171,7 @@ impl Drop for ProcessLock {
                     // not retake it.
                     session.held.remove(&name);
                     if let Some(connection) = &mut session.connection
-                        && query(connection, RELEASE, &name).await.is_err()
+                        && LockStatement::Release.run(connection, &name).await.is_err()
                     {
                         session.connection = None;
                     }

@@ -124,10 +124,10 @@ impl Store {
             usize::try_from(so_far).unwrap_or(usize::MAX).saturating_add(add)
         };
         if more(messages, 1) > caps.messages {
-            return Err(capped("messages", caps.messages, "sends_per_hour"));
+            return Err(SendCap::Messages.error(caps.messages));
         }
         if more(recipients, sending.recipients) > caps.recipients {
-            return Err(capped("recipients", caps.recipients, "recipients_per_hour"));
+            return Err(SendCap::Recipients.error(caps.recipients));
         }
         sqlx::query(
             "INSERT INTO sends \
@@ -241,10 +241,24 @@ impl FromRow<'_, AnyRow> for JournalRecord {
     }
 }
 
-fn capped(what: &str, most: usize, setting: &str) -> Error {
-    Error::new(
-        ErrorKind::RateLimited(None),
-        format!("the cap of {most} {what} an hour is reached; nothing was sent"),
-    )
-    .next(format!("wait, or ask the user to raise {setting}"))
+/// A cap that is reached.
+#[derive(Debug, Clone, Copy)]
+enum SendCap {
+    Messages,
+    Recipients,
+}
+
+impl SendCap {
+    /// Returns the error at this cap, which is `most` within an hour.
+    fn error(self, most: usize) -> Error {
+        let (what, setting) = match self {
+            Self::Messages => ("messages", "sends_per_hour"),
+            Self::Recipients => ("recipients", "recipients_per_hour"),
+        };
+        Error::new(
+            ErrorKind::RateLimited(None),
+            format!("the cap of {most} {what} an hour is reached; nothing was sent"),
+        )
+        .next(format!("wait, or ask the user to raise {setting}"))
+    }
 }

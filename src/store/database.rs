@@ -307,7 +307,7 @@ impl Store {
     /// Returns all owners, sorted. Handles are not searched, because each owner who has some also
     /// has counters, which are fewer.
     pub(super) async fn owners(&self) -> Result<Vec<String>> {
-        let tables = schema::tables().filter(|table| *table != "handles");
+        let tables = schema::tables().filter(|table| table.name() != "handles");
         let each: Vec<String> = tables.map(|table| format!("SELECT owner FROM {table}")).collect();
         sqlx::query_scalar(AssertSqlSafe(format!("{} ORDER BY owner", each.join(" UNION "))))
             .fetch_all(&mut *self.for_owner(EVERYBODY).connection().await?)

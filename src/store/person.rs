@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, Column, Row};
 
 use super::audit;
 use super::database::Store;
-use super::engine::schema;
+use super::engine::schema::{self, TableName};
 
 /// The settings row of the person's own access level.
 const ACCESS: &str = "own_access";
@@ -73,7 +73,7 @@ impl Store {
         let mut export = Map::new();
         export.insert("owner".to_owned(), self.owner().into());
         export.insert("exported".to_owned(), time(self.now()));
-        for table in schema::tables().filter(|table| !UNREAD.contains(table)) {
+        for table in schema::tables().filter(|table| !UNREAD.contains(&table.name())) {
             let rows =
                 sqlx::query(AssertSqlSafe(format!("SELECT * FROM {table} WHERE owner = $1")))
                     .bind(self.owner())
@@ -95,7 +95,7 @@ impl Store {
                 }
                 readable.extend(self.readable(table, object).await);
             }
-            export.insert(table.to_owned(), readable.into());
+            export.insert(table.to_string(), readable.into());
         }
         let lines = self.audit_lines(None, usize::MAX).await?;
         let lines = lines.iter().rev().filter_map(|one| serde_json::from_str(&one.line).ok());
@@ -104,14 +104,14 @@ impl Store {
     }
 
     /// Returns a row in its exported form, or `None` if exports omit it.
-    async fn readable(&self, table: &str, mut row: Map<String, Value>) -> Option<Value> {
+    async fn readable(&self, table: TableName, mut row: Map<String, Value>) -> Option<Value> {
         let text = |row: &Map<String, Value>, name: &str| {
             row.get(name).and_then(Value::as_str).map(str::to_owned)
         };
-        if table == "settings" && text(&row, "name").is_some_and(|it| KEYS.contains(&&*it)) {
+        if table.name() == "settings" && text(&row, "name").is_some_and(|it| KEYS.contains(&&*it)) {
             return None;
         }
-        if table == "outputs"
+        if table.name() == "outputs"
             && let (Some(hash), Some(body)) = (text(&row, "hash"), text(&row, "body"))
         {
             let opened = self.open_sealed(&hash, &body).await;

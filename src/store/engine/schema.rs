@@ -10,6 +10,8 @@
 //! create the tables on PostgreSQL. There, a table with owners also gets the rule that a connection
 //! sees only the rows of the owner that it has named.
 
+use std::fmt;
+
 use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::{AnyPool, AssertSqlSafe};
 
@@ -162,15 +164,33 @@ const MIGRATIONS: &[&[&str]] = &[
     )"],
 ];
 
-/// Returns the names of all tables whose rows have owners.
-pub(in crate::store) fn tables() -> impl Iterator<Item = &'static str> {
+/// The name of a table whose rows have owners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) struct TableName(&'static str);
+
+impl TableName {
+    /// Returns the name as in statements.
+    pub(in crate::store) const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Returns all tables whose rows have owners.
+pub(in crate::store) fn tables() -> impl Iterator<Item = TableName> {
     let statements = MIGRATIONS.iter().flat_map(|statements| statements.iter());
     let owned = statements.filter(|it| it.contains("owner TEXT"));
-    owned.filter_map(|it| it.strip_prefix("CREATE TABLE ")?.split_whitespace().next())
+    let names = owned.filter_map(|it| it.strip_prefix("CREATE TABLE ")?.split_whitespace().next());
+    names.map(TableName)
 }
 
 /// Returns the columns of a table, each with true if it has integers.
-pub(in crate::store) fn columns(table: &str) -> Vec<(&'static str, bool)> {
+pub(in crate::store) fn columns(table: TableName) -> Vec<(&'static str, bool)> {
     let create = format!("CREATE TABLE {table} (");
     let alter = format!("ALTER TABLE {table} ADD COLUMN ");
     let statements = MIGRATIONS.iter().flat_map(|statements| statements.iter());

@@ -60,7 +60,7 @@ impl Store {
                 .await
                 .map_err(|error| self.broken(&error))?;
             for (owner, count) in counts {
-                found.rows.entry(owner).or_default().push((table, count));
+                found.rows.entry(owner).or_default().push((table.name(), count));
             }
         }
         match self.key_in_use().await {

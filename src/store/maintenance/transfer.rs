@@ -5,6 +5,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use super::super::audit::AuditLine;
 use super::super::database::{SERVER, Store, numbered};
+use super::super::engine::schema::TableName;
 use super::super::engine::{OwnerTransaction, schema};
 
 /// The number of rows per statement.
@@ -88,7 +89,7 @@ impl Store {
         target: &Self,
         tx: &mut OwnerTransaction,
         owner: &str,
-        table: &str,
+        table: TableName,
     ) -> Result<usize> {
         if count(target, tx, owner, table).await? > 0 {
             return Err(Error::argument(format!(
@@ -119,7 +120,7 @@ impl Store {
             }
             cells.push(values);
         }
-        if table == AUDIT && self.for_owner(owner).has_files() {
+        if table.name() == AUDIT && self.for_owner(owner).has_files() {
             cells.extend(audit_lines(self, owner, &columns).await?);
         }
         for batch in cells.chunks(BATCH) {
@@ -173,7 +174,12 @@ async fn audit_lines(
 }
 
 /// Returns the number of the owner's rows in a table of the target.
-async fn count(target: &Store, tx: &mut OwnerTransaction, owner: &str, table: &str) -> Result<i64> {
+async fn count(
+    target: &Store,
+    tx: &mut OwnerTransaction,
+    owner: &str,
+    table: TableName,
+) -> Result<i64> {
     sqlx::query_scalar(AssertSqlSafe(format!("SELECT COUNT(*) FROM {table} WHERE owner = $1")))
         .bind(owner)
         .fetch_one(&mut **tx)

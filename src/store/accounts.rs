@@ -20,9 +20,7 @@ use sqlx::{FromRow, Row};
 use super::cipher::random;
 use super::database::Store;
 use super::engine::locks::ProcessLock;
-
-/// The prefix of settings rows with the time of last use.
-const USED: &str = "used ";
+use super::settings::SettingName;
 
 /// An account as stored.
 #[derive(Clone)]
@@ -224,7 +222,7 @@ impl Store {
     /// # Errors
     /// [`ErrorKind::Store`].
     pub async fn note_use(&self, account: &str) -> Result<()> {
-        self.set_setting(&format!("{USED}{account}"), &self.now().to_string()).await
+        self.set_setting(SettingName::LastUse(account), &self.now().to_string()).await
     }
 
     /// Returns the time of last use of each account, in seconds since 1970, by id.
@@ -232,16 +230,17 @@ impl Store {
     /// # Errors
     /// [`ErrorKind::Store`].
     pub async fn last_uses(&self) -> Result<HashMap<String, i64>> {
+        let prefix = SettingName::LastUse("").to_string();
         let rows: Vec<(String, String)> =
             sqlx::query_as("SELECT name, value FROM settings WHERE owner = $1 AND name LIKE $2")
                 .bind(self.owner())
-                .bind(format!("{USED}%"))
+                .bind(format!("{prefix}%"))
                 .fetch_all(&mut *self.connection().await?)
                 .await
                 .map_err(|error| self.broken(&error))?;
         let rows = rows.into_iter();
         let used = |(name, value): (String, String)| {
-            Some((name.strip_prefix(USED)?.to_owned(), value.parse().ok()?))
+            Some((name.strip_prefix(&prefix)?.to_owned(), value.parse().ok()?))
         };
         Ok(rows.filter_map(used).collect())
     }
@@ -251,13 +250,7 @@ impl Store {
     /// # Errors
     /// [`ErrorKind::Store`].
     pub async fn forget_use(&self, account: &str) -> Result<()> {
-        sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2")
-            .bind(self.owner())
-            .bind(format!("{USED}{account}"))
-            .execute(&mut *self.connection().await?)
-            .await
-            .map(|_done| ())
-            .map_err(|error| self.broken(&error))
+        self.remove_setting(SettingName::LastUse(account)).await
     }
 
     /// Runs a statement about one row. Returns true if it found its row.

@@ -2,6 +2,8 @@
 //!
 //! `keys.rs` stores keys, `secrets.rs` seals an owner's secrets with them.
 
+use std::fmt;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, Payload};
@@ -25,11 +27,21 @@ pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
+/// A name that a sealed text is bound to: it cannot be opened under another one.
+pub(super) struct BoundName(String);
+
+impl BoundName {
+    /// Returns this name.
+    pub(super) fn of(name: impl fmt::Display) -> Self {
+        Self(name.to_string())
+    }
+}
+
 /// Encrypts with XChaCha20-Poly1305 under a random nonce, bound to a name.
-pub(super) fn encrypt(key: &CipherKey, bound: &str, secret: &[u8]) -> Result<String> {
+pub(super) fn encrypt(key: &CipherKey, bound: &BoundName, secret: &[u8]) -> Result<String> {
     let nonce: [u8; NONCE_BYTES] = random()?;
     let cipher = XChaCha20Poly1305::new(&(*key).into())
-        .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: bound.as_bytes() })
+        .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: bound.0.as_bytes() })
         .map_err(|_opaque| Error::new(ErrorKind::Internal, "a secret could not be sealed"))?;
     let mut bytes = nonce.to_vec();
     bytes.extend(cipher);
@@ -37,10 +49,10 @@ pub(super) fn encrypt(key: &CipherKey, bound: &str, secret: &[u8]) -> Result<Str
 }
 
 /// Decrypts a result of [`encrypt`] for the same name. Returns `None` under any other key.
-pub(super) fn decrypt(key: &CipherKey, bound: &str, sealed: &str) -> Option<Vec<u8>> {
+pub(super) fn decrypt(key: &CipherKey, bound: &BoundName, sealed: &str) -> Option<Vec<u8>> {
     let bytes = STANDARD.decode(sealed).ok()?;
     let (nonce, cipher) = bytes.split_first_chunk::<NONCE_BYTES>()?;
     XChaCha20Poly1305::new(&(*key).into())
-        .decrypt(&XNonce::from(*nonce), Payload { msg: cipher, aad: bound.as_bytes() })
+        .decrypt(&XNonce::from(*nonce), Payload { msg: cipher, aad: bound.0.as_bytes() })
         .ok()
 }

@@ -11,6 +11,7 @@ use sqlx::AssertSqlSafe;
 use super::database::{SERVER, Store};
 use super::engine::{StoreEngine, schema};
 use super::outputs::MICROSECONDS;
+use super::settings::SettingName;
 use super::{audit, files};
 
 pub(super) mod check;
@@ -22,8 +23,6 @@ const DAY: i64 = 24 * 60 * 60;
 const USAGE: i64 = 30;
 /// The interval of checks for a new day.
 const LOOK: Duration = Duration::from_secs(60 * 60);
-/// The settings row with the last day on which old rows were deleted.
-const PURGED: &str = "purged";
 
 /// The time that closing may wait for other users of the file.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -74,12 +73,13 @@ impl Store {
             let today = (self.now() / DAY).to_string();
             let purge = async {
                 // The day is compared under the lock: another instance may just have finished.
-                if let Some(_lock) = server.try_lock(PURGED.to_owned(), false, false).await?
-                    && server.setting(PURGED).await?.as_deref() != Some(&today)
+                if let Some(_lock) =
+                    server.try_lock(SettingName::Purged.to_string(), false, false).await?
+                    && server.setting(SettingName::Purged).await?.as_deref() != Some(&today)
                 {
                     let deleted = self.purge().await?;
                     tracing::info!("{deleted} old rows were deleted");
-                    server.set_setting(PURGED, &today).await?;
+                    server.set_setting(SettingName::Purged, &today).await?;
                 }
                 Ok::<_, Error>(())
             };

@@ -8,9 +8,8 @@ use sqlx::{AssertSqlSafe, Column, Row};
 use super::audit;
 use super::database::Store;
 use super::engine::schema::{self, TableName};
+use super::settings::SettingName;
 
-/// The settings row of the person's own access level.
-const ACCESS: &str = "own_access";
 /// The columns that an export omits: keys, tokens, and internal values of the store.
 const INTERNAL: &[&str] = &["owner", "sealed", "lease", "version", "digest", "size"];
 /// The tables that an export omits: tickets, and calls in progress. The audit log is added
@@ -30,7 +29,7 @@ impl Store {
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn own_access(&self) -> Result<Option<AccessLevel>> {
         // An unknown word must not allow everything.
-        let level = self.setting(ACCESS).await?;
+        let level = self.setting(SettingName::OwnAccess).await?;
         Ok(level.map(|word| AccessLevel::find(&word).unwrap_or(AccessLevel::Read)))
     }
 
@@ -39,7 +38,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn set_own_access(&self, level: AccessLevel) -> Result<()> {
-        self.set_setting(ACCESS, level.word()).await
+        self.set_setting(SettingName::OwnAccess, level.word()).await
     }
 
     /// Deletes all rows of the owner in all tables, including the data keys. The owner can start

@@ -17,12 +17,10 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::cipher::{KEY_BYTES, decrypt, encrypt, random};
+use super::cipher::{BoundName, KEY_BYTES, decrypt, encrypt, random};
 use super::database::Store;
 use super::keys::data_key::MARK;
-
-/// The settings row with the random value from which [`Store::derive`] starts.
-const ROOT: &str = "derive_root";
+use super::settings::SettingName;
 
 impl Store {
     /// Encrypts `secret` for the row named `identity`.
@@ -31,7 +29,7 @@ impl Store {
     /// [`ErrorKind::Store`] if the key is unavailable, with the reason and the next step.
     pub async fn seal(&self, identity: &str, secret: &[u8]) -> Result<String> {
         let (id, key) = self.sealing_key().await?;
-        let sealed = encrypt(&key, &associated_data(self.owner(), identity), secret)?;
+        let sealed = encrypt(&key, &self.bound_name(identity), secret)?;
         Ok(format!("{MARK}{id}:{sealed}"))
     }
 
@@ -42,7 +40,7 @@ impl Store {
     /// never deleted because of this: the key may be restored.
     pub async fn unseal(&self, identity: &str, sealed: &str) -> Result<Vec<u8>> {
         let (keys, text) = self.opening_keys(sealed).await?;
-        let bound = associated_data(self.owner(), identity);
+        let bound = self.bound_name(identity);
         // A mark of a location stands for several keys while that location's key is being replaced.
         let opened = keys.iter().find_map(|key| decrypt(key, &bound, text));
         opened.ok_or_else(|| wrong_key(identity))
@@ -54,9 +52,12 @@ impl Store {
     /// # Errors
     /// [`ErrorKind::Store`].
     pub async fn derive(&self, purpose: &str) -> Result<[u8; 32]> {
-        let root = match self.setting(ROOT).await? {
+        let root = match self.setting(SettingName::DeriveRoot).await? {
             Some(root) => root,
-            None => self.decide(ROOT, &STANDARD.encode(random::<KEY_BYTES>()?)).await?,
+            None => {
+                self.decide(SettingName::DeriveRoot, &STANDARD.encode(random::<KEY_BYTES>()?))
+                    .await?
+            }
         };
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(root.as_bytes())
             .map_err(|_never| Error::new(ErrorKind::Internal, "HMAC took no key"))?;
@@ -71,11 +72,11 @@ impl Store {
     pub async fn fence_secret(&self) -> Result<[u8; 32]> {
         self.derive("fence").await
     }
-}
 
-/// Returns the name of the owner and row that a sealed text is bound to.
-fn associated_data(owner: &str, identity: &str) -> String {
-    format!("{owner}/{identity}")
+    /// Returns the name that the owner's text with this identity is bound to.
+    fn bound_name(&self, identity: &str) -> BoundName {
+        BoundName::of(format_args!("{}/{identity}", self.owner()))
+    }
 }
 
 fn wrong_key(identity: &str) -> Error {

@@ -11,6 +11,7 @@ use daysheet_core::error::Result;
 use sqlx::AssertSqlSafe;
 
 use super::database::{Store, numbered};
+use super::settings::SettingName;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
@@ -19,8 +20,6 @@ const BATCH: usize = 500;
 
 /// The seconds for which untrusted text counts as shown.
 const STRANGERS: i64 = 24 * 60 * 60;
-/// The setting with the time at which untrusted text was last shown.
-const SHOWN: &str = "strangers_shown";
 
 impl Store {
     /// Records that untrusted text is shown now.
@@ -28,7 +27,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn note_strangers(&self) -> Result<()> {
-        self.set_setting(SHOWN, &self.now().to_string()).await
+        self.set_setting(SettingName::StrangersShown, &self.now().to_string()).await
     }
 
     /// Returns true if untrusted text was shown within a day, by any process.
@@ -36,7 +35,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn strangers_lately(&self) -> Result<bool> {
-        let shown = self.setting(SHOWN).await?;
+        let shown = self.setting(SettingName::StrangersShown).await?;
         let shown = shown.and_then(|shown| shown.parse::<i64>().ok());
         Ok(shown.is_some_and(|shown| shown + STRANGERS > self.now()))
     }

@@ -9,6 +9,7 @@ use sqlx::AnyConnection;
 
 use super::database::Store;
 use super::handles::HandleKind;
+use super::settings::SettingName;
 
 impl Store {
     /// Stores the states before the change `what`. Returns the number of the handle. `accounts` are
@@ -125,7 +126,7 @@ impl Store {
         if above.is_empty() || folder.is_empty() {
             return Ok(());
         }
-        self.set_setting(&created_with(account, folder), &above.join("\n")).await
+        self.set_setting(SettingName::CreatedWith { account, folder }, &above.join("\n")).await
     }
 
     /// Returns the paths of the levels that were created with a folder, the highest first.
@@ -133,12 +134,8 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn created_with(&self, account: &str, folder: &str) -> Result<Vec<String>> {
-        let above = self.setting(&created_with(account, folder)).await?.unwrap_or_default();
+        let above =
+            self.setting(SettingName::CreatedWith { account, folder }).await?.unwrap_or_default();
         Ok(above.lines().map(str::to_owned).collect())
     }
-}
-
-/// Returns the setting with the levels that were created with a folder.
-fn created_with(account: &str, folder: &str) -> String {
-    format!("created with {account} {folder}")
 }

@@ -5,11 +5,7 @@
 use daysheet_core::error::Result;
 
 use super::super::database::Store;
-
-/// Returns the setting with an account's signature.
-fn name(account: &str) -> String {
-    format!("signature {account}")
-}
+use super::super::settings::SettingName;
 
 impl Store {
     /// Returns the signature of the account with this id, if any.
@@ -17,7 +13,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn signature(&self, account: &str) -> Result<Option<String>> {
-        self.setting(&name(account)).await
+        self.setting(SettingName::Signature(account)).await
     }
 
     /// Stores the signature of the account with this id; an empty one removes it.
@@ -25,15 +21,11 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn keep_signature(&self, account: &str, text: &str) -> Result<()> {
-        if !text.is_empty() {
-            return self.set_setting(&name(account), text).await;
+        let name = SettingName::Signature(account);
+        if text.is_empty() {
+            self.remove_setting(name).await
+        } else {
+            self.set_setting(name, text).await
         }
-        sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2")
-            .bind(self.owner())
-            .bind(name(account))
-            .execute(&mut *self.connection().await?)
-            .await
-            .map(|_done| ())
-            .map_err(|error| self.broken(&error))
     }
 }

@@ -11,7 +11,8 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 
 use super::super::cipher::{CipherKey, random};
 use super::super::database::Store;
-use super::data_key::{DATA_KEYS, DataKeyLine, FILE_MARK, KEYCHAIN_MARK, MARK, line};
+use super::super::settings::SettingName;
+use super::data_key::{DataKeyLine, DataKeyName, FILE_MARK, KEYCHAIN_MARK, MARK};
 use super::master_key::{MasterKey, key_id};
 
 /// The number of attempts if other processes change the row at the same time.
@@ -21,7 +22,7 @@ impl Store {
     /// Returns the owner's newest data key with its name, and creates the first one.
     pub(in crate::store) async fn sealing_key(&self) -> Result<(String, CipherKey)> {
         for _ in 0..TRIES {
-            let row = self.setting(DATA_KEYS).await?;
+            let row = self.setting(SettingName::DataKeys).await?;
             let newest = row
                 .as_deref()
                 .and_then(|row| DataKeyLine::all(row).find(|line| !line.is_old_master()));
@@ -47,7 +48,7 @@ impl Store {
             let master = self.master_in_use().await?;
             let (id, value) = self.with_new_key(row.as_deref(), &master)?;
             // If several processes create a key at once, the first one wins.
-            if self.swap(DATA_KEYS, row.as_deref(), &value).await? {
+            if self.swap(SettingName::DataKeys, row.as_deref(), &value).await? {
                 tracing::debug!("the data key {id} was created");
                 // A replacement of the master key that began meanwhile may have missed this row,
                 // and may have dropped the old key already.
@@ -56,13 +57,18 @@ impl Store {
                 if let Some(made) = made
                     && let Some(key) = made.open(self.owner(), &master)
                 {
-                    let anew = line(self.owner(), made.id, &key, &newest)?;
+                    let anew = self.data_key(made.id).sealed_line(&key, &newest)?;
                     let anew = value.replacen(&made.to_string(), &anew, 1);
-                    self.swap(DATA_KEYS, Some(&value), &anew).await?;
+                    self.swap(SettingName::DataKeys, Some(&value), &anew).await?;
                 }
             }
         }
         Err(self.contended())
+    }
+
+    /// Returns the full name of the owner's data key with this short name.
+    pub(super) fn data_key<'a>(&'a self, id: &'a str) -> DataKeyName<'a> {
+        DataKeyName { owner: self.owner(), id }
     }
 
     /// Returns the name of a new data key, and the row with it in front.
@@ -73,7 +79,7 @@ impl Store {
     ) -> Result<(String, String)> {
         let key: CipherKey = random()?;
         let id = key_id(&key);
-        let first = line(self.owner(), &id, &key, master)?;
+        let first = self.data_key(&id).sealed_line(&key, master)?;
         let value = match row {
             Some(row) => format!("{first}\n{row}"),
             None => first,
@@ -91,7 +97,7 @@ impl Store {
             Some(rest) => rest.split_once(':').unwrap_or_default(),
             None => sealed.split_at_checked(3).unwrap_or_default(),
         };
-        let row = self.setting(DATA_KEYS).await?.unwrap_or_default();
+        let row = self.setting(SettingName::DataKeys).await?.unwrap_or_default();
         if let Some(line) = DataKeyLine::all(&row).find(|line| line.id == id) {
             let master = self.any_master(line.master).await?;
             let master = master.ok_or_else(|| self.wrong_master(line.master))?;

@@ -7,11 +7,8 @@ use std::fmt;
 
 use daysheet_core::error::Result;
 
-use super::super::cipher::{CipherKey, decrypt, encrypt};
+use super::super::cipher::{BoundName, CipherKey, decrypt, encrypt};
 use super::master_key::MasterKey;
-
-/// The settings row with an owner's data keys.
-pub(in crate::store) const DATA_KEYS: &str = "data_keys";
 
 /// One line of the row: a data key.
 #[derive(Clone, Copy)]
@@ -37,7 +34,8 @@ impl<'a> DataKeyLine<'a> {
 
     /// Opens the key with its master key.
     pub(super) fn open(self, owner: &str, master: &MasterKey) -> Option<CipherKey> {
-        decrypt(&master.key, &bound(owner, self.id), self.sealed)?.try_into().ok()
+        let name = DataKeyName { owner, id: self.id };
+        decrypt(&master.key, &BoundName::of(name), self.sealed)?.try_into().ok()
     }
 }
 
@@ -47,15 +45,28 @@ impl fmt::Display for DataKeyLine<'_> {
     }
 }
 
-/// Returns the line of a key, sealed with `master`.
-pub(super) fn line(owner: &str, id: &str, key: &CipherKey, master: &MasterKey) -> Result<String> {
-    let sealed = encrypt(&master.key, &bound(owner, id), key)?;
-    Ok(format!("{id} {} {sealed}", master.name()))
+/// The name of a data key among those of all owners.
+#[derive(Clone, Copy)]
+pub(super) struct DataKeyName<'a> {
+    /// The owner.
+    pub(super) owner: &'a str,
+    /// The short name of the key.
+    pub(super) id: &'a str,
 }
 
-/// Returns the name that a sealed data key is bound to.
-fn bound(owner: &str, id: &str) -> String {
-    format!("data key {id} of {owner}")
+impl DataKeyName<'_> {
+    /// Returns the line of this key, sealed with `master`.
+    pub(super) fn sealed_line(self, key: &CipherKey, master: &MasterKey) -> Result<String> {
+        let sealed = encrypt(&master.key, &BoundName::of(self), key)?;
+        Ok(format!("{} {} {sealed}", self.id, master.name()))
+    }
+}
+
+/// The name that the sealed key is bound to.
+impl fmt::Display for DataKeyName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "data key {} of {}", self.id, self.owner)
+    }
 }
 
 /// The prefix of texts sealed with a data key; the key's name and a colon follow.

@@ -12,11 +12,10 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 
 use super::super::cipher::CipherKey;
 use super::super::database::{SERVER, Store};
+use super::super::settings::SettingName;
 use super::master_key::{MasterKey, MasterKeySource, key_id};
 use crate::config::{GivenKeys, KeyStore};
 
-/// The settings row with the name of the master key in use.
-const IN_USE: &str = "master_key";
 /// The next step if instances have different keys.
 const SHARE: &str = "give all instances the same key: set keys.file, keys.value or keys.command; \
                      `daysheet store new-key` prints one";
@@ -50,7 +49,7 @@ impl Store {
     /// check of [`Store::compare_keys`].
     pub(in crate::store) async fn key_in_use(&self) -> Result<Option<String>> {
         let given = self.inner.keys.given.as_ref().map(GivenKeys::setting);
-        let Some(name) = self.for_owner(SERVER).setting(IN_USE).await? else {
+        let Some(name) = self.for_owner(SERVER).setting(SettingName::MasterKey).await? else {
             // Without a key in use there is nothing to compare, but an unreadable source is an
             // error already.
             if given.is_some() {
@@ -143,11 +142,11 @@ impl Store {
         let masters = self.masters(false, true).await?;
         let newest = masters.first().ok_or_else(|| unread("no key is set"))?;
         let server = self.for_owner(SERVER);
-        let name = match server.setting(IN_USE).await? {
+        let name = match server.setting(SettingName::MasterKey).await? {
             Some(name) => name,
             // The first of several instances decides, and the others compare their keys with its
             // choice.
-            None => server.decide(IN_USE, &newest.name()).await?,
+            None => server.decide(SettingName::MasterKey, &newest.name()).await?,
         };
         if self.is_strict() {
             return self.any_master(&name).await?.ok_or_else(|| self.wrong_master(&name));
@@ -155,7 +154,7 @@ impl Store {
         if let Some(master) = self.configured_master(&name, true).await? {
             return Ok(master);
         }
-        server.set_setting(IN_USE, &newest.name()).await?;
+        server.set_setting(SettingName::MasterKey, &newest.name()).await?;
         Ok(newest.clone())
     }
 
@@ -166,7 +165,7 @@ impl Store {
             let what = "instances that share a database need to share its master key";
             return Err(Error::new(ErrorKind::Config, what).next(SHARE));
         }
-        let first = self.for_owner(SERVER).setting(IN_USE).await?.is_none();
+        let first = self.for_owner(SERVER).setting(SettingName::MasterKey).await?.is_none();
         self.file_masters(create && first).await
     }
 
@@ -177,7 +176,7 @@ impl Store {
 
     /// Makes `master` the one in use.
     pub(super) async fn use_master(&self, master: &MasterKey) -> Result<()> {
-        self.for_owner(SERVER).set_setting(IN_USE, &master.name()).await
+        self.for_owner(SERVER).set_setting(SettingName::MasterKey, &master.name()).await
     }
 
     /// Returns the error about a master key that is in use but not available.

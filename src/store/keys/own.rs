@@ -20,7 +20,8 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use super::super::cipher::{CipherKey, random};
 use super::super::database::{EVERYBODY, LOCAL, Store};
 use super::super::files::{advice, private_folder, private_options, tighten};
-use super::data_key::{DATA_KEYS, MARK};
+use super::super::settings::SettingName;
+use super::data_key::MARK;
 use super::keychain;
 use super::master_key::{MasterKey, MasterKeySource};
 use crate::config::{GivenKeys, KeyStore};
@@ -31,8 +32,7 @@ const FILE: &str = "key";
 const LOOKS: u32 = 50;
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The settings row with the location: `file`, or `keychain:` and the entries' names.
-const CHOICE: &str = "key_store";
+/// The location in the settings row is `file`, or this and the entries' names.
 const KEYCHAIN: &str = "keychain:";
 
 impl Store {
@@ -59,14 +59,14 @@ impl Store {
             if !create || self.needs_key(MasterKeySource::Keychain).await? {
                 break;
             }
-            self.for_owner(LOCAL).undecide(CHOICE, &choice).await?;
+            self.for_owner(LOCAL).undecide(SettingName::KeyStore, &choice).await?;
         }
         Err(missing_entry())
     }
 
     /// Returns the recorded location, which all owners of a state folder share.
     async fn choice(&self) -> Result<Option<String>> {
-        self.for_owner(LOCAL).setting(CHOICE).await
+        self.for_owner(LOCAL).setting(SettingName::KeyStore).await
     }
 
     /// Returns the keys in the keychain, if that is the location.
@@ -88,7 +88,7 @@ impl Store {
         match keychain::create(&entry, key).await {
             Ok(()) => {
                 let mine = format!("{KEYCHAIN}{entry}");
-                let chosen = local.decide(CHOICE, &mine).await?;
+                let chosen = local.decide(SettingName::KeyStore, &mine).await?;
                 if chosen != mine {
                     keychain::forget(&entry).await;
                 }
@@ -96,7 +96,7 @@ impl Store {
             }
             Err(why) => {
                 tracing::info!("no keychain, so the key is kept in a file: {why}");
-                local.decide(CHOICE, "file").await
+                local.decide(SettingName::KeyStore, "file").await
             }
         }
     }
@@ -139,7 +139,7 @@ impl Store {
         )
         .bind(format!("{initial}1:%"))
         .bind(format!("{MARK}%"))
-        .bind(DATA_KEYS)
+        .bind(SettingName::DataKeys.to_string())
         .bind(format!("% {initial}-%"))
         .fetch_one(&mut *everybody.connection().await?)
         .await
@@ -165,7 +165,8 @@ impl Store {
                 let entry = URL_SAFE_NO_PAD.encode(random::<12>()?);
                 keychain::create(&entry, new).await.map_err(|why| locked(&why))?;
                 let both = format!("{KEYCHAIN}{entry},{old}");
-                let mine = self.for_owner(LOCAL).swap(CHOICE, Some(&choice), &both).await?;
+                let mine =
+                    self.for_owner(LOCAL).swap(SettingName::KeyStore, Some(&choice), &both).await?;
                 if !mine {
                     keychain::forget(&entry).await;
                 }
@@ -200,7 +201,7 @@ impl Store {
         let alone = format!("{KEYCHAIN}{entry}");
         // The recorded choice changes first: an interruption leaves unused entries, never missing
         // ones.
-        if self.for_owner(LOCAL).swap(CHOICE, Some(&choice), &alone).await? {
+        if self.for_owner(LOCAL).swap(SettingName::KeyStore, Some(&choice), &alone).await? {
             for entry in old.split(',') {
                 keychain::forget(entry).await;
             }

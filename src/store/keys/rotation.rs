@@ -12,8 +12,9 @@ use super::super::cipher::random;
 use super::super::database::Store;
 use super::super::engine::locks::ProcessLock;
 use super::super::secrets::account_identity;
+use super::super::settings::SettingName;
 use super::data::TRIES;
-use super::data_key::{DATA_KEYS, DataKeyLine, FILE_MARK, KEYCHAIN_MARK, MARK, line};
+use super::data_key::{DataKeyLine, FILE_MARK, KEYCHAIN_MARK, MARK};
 use super::master_key::{MasterKey, key_id};
 use crate::config::GivenKeys;
 
@@ -148,7 +149,7 @@ impl Store {
     /// directly. Returns the number of keys that this re-sealed.
     async fn seal_keys_anew(&self, master: &MasterKey) -> Result<usize> {
         for _ in 0..TRIES {
-            let row = self.setting(DATA_KEYS).await?;
+            let row = self.setting(SettingName::DataKeys).await?;
             let mut lines = Vec::new();
             let mut sealed = 0;
             for old in DataKeyLine::all(row.as_deref().unwrap_or_default()) {
@@ -159,7 +160,7 @@ impl Store {
                 let its = self.any_master(old.master).await?;
                 let its = its.ok_or_else(|| self.wrong_master(old.master))?;
                 let key = old.open(self.owner(), &its).ok_or_else(|| self.damaged(old.id))?;
-                lines.push(line(self.owner(), old.id, &key, master)?);
+                lines.push(self.data_key(old.id).sealed_line(&key, master)?);
                 sealed += 1;
             }
             for mark in [FILE_MARK, KEYCHAIN_MARK] {
@@ -173,11 +174,13 @@ impl Store {
                 };
                 // The oldest key, as newer ones never sealed texts directly.
                 if let Some(old) = masters.last() {
-                    lines.push(line(self.owner(), mark, &old.key, master)?);
+                    lines.push(self.data_key(mark).sealed_line(&old.key, master)?);
                     sealed += 1;
                 }
             }
-            if sealed == 0 || self.swap(DATA_KEYS, row.as_deref(), &lines.join("\n")).await? {
+            if sealed == 0
+                || self.swap(SettingName::DataKeys, row.as_deref(), &lines.join("\n")).await?
+            {
                 return Ok(sealed);
             }
         }
@@ -187,7 +190,7 @@ impl Store {
     /// Gives the owner a new data key, drops old ones without texts, and re-seals the accounts'
     /// tokens. Other texts follow when they are next written. Returns the number of accounts.
     async fn replace_data_key(&self, master: &MasterKey) -> Result<usize> {
-        let Some(row) = self.setting(DATA_KEYS).await? else {
+        let Some(row) = self.setting(SettingName::DataKeys).await? else {
             return Ok(0);
         };
         let mut kept = Vec::new();
@@ -203,7 +206,7 @@ impl Store {
             }
         }
         let (_id, value) = self.with_new_key(Some(&kept.join("\n")), master)?;
-        if !self.swap(DATA_KEYS, Some(&row), &value).await? {
+        if !self.swap(SettingName::DataKeys, Some(&row), &value).await? {
             return Err(self.contended());
         }
         let mut sealed = 0;

@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 /// Visibility of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CssVisibility {
+    /// Seen.
     Shown,
+    /// Not seen.
     Hidden,
+    /// Seen, unless the reason applies.
     Doubt(HidingReason),
 }
 

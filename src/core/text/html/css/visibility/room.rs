@@ -71,7 +71,7 @@ impl ClipBoxes {
         }
     }
 
-    /// Decides whether text of so many characters is seen at a place.
+    /// Decides whether a text of `chars` characters is seen within bounds.
     pub fn visibility_at(
         &self,
         bounds: &ElementBounds,

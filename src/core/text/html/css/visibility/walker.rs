@@ -25,6 +25,7 @@ pub const THICK: f32 = 8.0;
 pub struct PaintedBox {
     /// The ground behind it.
     pub behind: TextBackdrop,
+    /// Its position and size.
     pub bounds: ElementBounds,
     /// Its padding above and below the content, in pixels.
     pub pads: [f32; 2],
@@ -39,19 +40,24 @@ pub enum LoosePosition {
     Out,
     /// Out of the flow, and placed from the lower edge of a box whose height may be unknown.
     Below,
+    /// Moved by its position or a transform.
     Moved,
 }
 
 /// An entered element, with its effects on its content.
 #[derive(Debug, Clone)]
 pub struct ElementFrame {
+    /// The element.
     pub(super) id: NodeId,
+    /// Its computed style.
     pub(super) style: ComputedStyle,
     /// Its opacity, including the elements around it.
     pub(super) alpha: f32,
     /// The factor by which text is enlarged.
     pub(super) scale: f32,
+    /// The ground of its text.
     pub(super) ground: TextBackdrop,
+    /// The filters that change its colours, the outermost first.
     pub(super) tints: Rc<[ColourFilter]>,
     /// The colours of a background that text is cut out of (`background-clip: text`).
     pub(super) cut_out: Option<Rc<[Rgba]>>,
@@ -63,6 +69,7 @@ pub struct ElementFrame {
     pub(super) filled: bool,
     /// Texts, as indices of `shown`, that are lost if the box has no height.
     pub(super) hanging: Vec<usize>,
+    /// Its position and size.
     pub(super) bounds: ElementBounds,
     /// A reason why everything in it may be hidden.
     pub(super) doubt: Option<HidingReason>,

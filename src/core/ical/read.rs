@@ -5,12 +5,13 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use super::event::{CalendarDocument, IcalEvent, MAX_DOCUMENT};
 use super::scan::{self, ContentLine, DocumentNotes, IcalComponent, IcalProperty, clean};
 use super::settle::{RawEvent, settle};
 use super::times::{alike, dates, end, floating, moment, replace_with_dates, stamp, until_day};
+use super::uid::series_uid;
 use super::values::{self, WrittenDate, utc};
 use super::zones::DocumentZones;
-use super::{CalendarDocument, IcalEvent, MAX_DOCUMENT, series_uid};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};

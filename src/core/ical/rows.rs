@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::IcalEvent;
+use super::event::IcalEvent;
 use crate::event_time::EventTime;
 use crate::provider::calendar::{EventGuest, InvitationAnswer};
 use crate::schemas::wire;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use calcard::icalendar::{ICalendarEntry, ICalendarParameterName, ICalendarValue};
 use calcard::{Entry, Parser};
 
-use super::COMPONENTS;
+use super::event::COMPONENTS;
 use crate::text::{Note, NoteTally, note, quoted};
 
 /// The maximum nesting of components.

@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
-use super::IcalEvent;
+use super::event::IcalEvent;
 use super::scan::DocumentNotes;
 use super::values::WrittenDate;
 use crate::event_time::{self, EventTime, ZonedTime};

@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
+use super::event::{CalendarDocument, IcalEvent};
 use super::scan::clean;
-use super::{CalendarDocument, IcalEvent};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, until_of};

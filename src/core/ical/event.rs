@@ -1,0 +1,118 @@
+//! Calendar documents and their events as plain values, with the limits of their size. Reading and
+//! writing are in the files beside.
+
+use crate::event_time::{EventTime, ZonedTime};
+use crate::provider::calendar::{EventGuest, EventVisibility, ShowAs};
+use crate::recurrence::EventRecurrence;
+use crate::text::Note;
+
+/// An iCalendar document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CalendarDocument {
+    /// `METHOD`: `REQUEST`, `REPLY`, `CANCEL`, …
+    pub method: Option<String>,
+    /// `X-WR-CALNAME`.
+    pub name: Option<String>,
+    /// `X-WR-TIMEZONE`, as an IANA name.
+    pub zone: Option<String>,
+    /// The events in the order of the document, each in its latest version.
+    pub entries: Vec<IcalEvent>,
+    /// Events that only identify themselves, as cancellations and answers may. Their times have
+    /// no meaning.
+    pub timeless: Vec<IcalEvent>,
+    /// Notes on skipped or guessed content, with line numbers where known.
+    pub notes: Vec<Note>,
+}
+
+/// One `VEVENT`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IcalEvent {
+    /// `UID`, in the form of [`series_uid`](super::series_uid).
+    pub uid: String,
+    /// `SEQUENCE`.
+    pub sequence: u32,
+    /// `RECURRENCE-ID`: the original start of the occurrence in its series.
+    pub recurrence_id: Option<EventTime>,
+    /// `DTSTART`.
+    pub start: ZonedTime,
+    /// `DTEND`, or the end according to `DURATION`.
+    pub end: ZonedTime,
+    /// `RRULE`, `EXDATE`, `RDATE`.
+    pub repeat: Option<EventRecurrence>,
+    /// `SUMMARY`.
+    pub title: String,
+    /// `LOCATION`.
+    pub place: String,
+    /// `DESCRIPTION`.
+    pub notes: String,
+    /// `ORGANIZER`.
+    pub organizer: Option<EventGuest>,
+    /// The `ATTENDEE`s without the organizer, whose answer is in `organizer`.
+    pub guests: Vec<EventGuest>,
+    /// `TRANSP`, and `X-MICROSOFT-CDO-BUSYSTATUS`.
+    pub show: ShowAs,
+    /// `CLASS`.
+    pub visibility: EventVisibility,
+    /// The minutes before the start, from the first `VALARM`.
+    pub reminder: Option<u32>,
+    /// `CATEGORIES`.
+    pub categories: Vec<String>,
+    /// `CONFERENCE` or `URL`.
+    pub link: Option<String>,
+    /// `STATUS:CANCELLED`.
+    pub cancelled: bool,
+}
+
+impl IcalEvent {
+    /// Creates an event with only its time.
+    pub fn new(uid: impl Into<String>, start: ZonedTime, end: ZonedTime) -> Self {
+        Self {
+            uid: uid.into(),
+            sequence: 0,
+            recurrence_id: None,
+            start,
+            end,
+            repeat: None,
+            title: String::new(),
+            place: String::new(),
+            notes: String::new(),
+            organizer: None,
+            guests: Vec::new(),
+            show: ShowAs::Busy,
+            visibility: EventVisibility::Default,
+            reminder: None,
+            categories: Vec::new(),
+            link: None,
+            cancelled: false,
+        }
+    }
+
+    /// Returns every text from the document, for cleaning.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let own = [&mut self.uid, &mut self.title, &mut self.place, &mut self.notes];
+        let rule = self.repeat.as_mut().map(|repeat| &mut repeat.rule);
+        let guests = self.organizer.iter_mut().chain(&mut self.guests);
+        let people = guests.flat_map(|one| [Some(&mut one.address), one.name.as_mut()]);
+        own.into_iter()
+            .chain(rule)
+            .chain(people.flatten())
+            .chain(&mut self.categories)
+            .chain(&mut self.link)
+    }
+
+    /// Excludes the cancelled ones of its occurrences from a series, and returns the others.
+    pub fn exclude_cancelled(&mut self, occurrences: Vec<Self>) -> Vec<Self> {
+        let (cancelled, others): (Vec<_>, _) =
+            occurrences.into_iter().partition(|one| one.cancelled);
+        if let Some(repeat) = &mut self.repeat {
+            repeat.except.extend(cancelled.into_iter().filter_map(|one| one.recurrence_id));
+        }
+        others
+    }
+}
+
+/// The maximum size of a document in bytes.
+pub const MAX_DOCUMENT: usize = 2 * 1024 * 1024;
+
+/// The maximum number of components of a document that are read.
+pub const COMPONENTS: usize = 10_000;

@@ -5,7 +5,7 @@
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
 
-use super::{after, declared};
+use super::labels::{declared, value_after};
 
 /// Number of bytes examined of a text, and of the message around it.
 const LOOK: usize = 64 << 10;
@@ -36,7 +36,7 @@ fn beginning(bytes: &[u8]) -> &[u8] {
 fn declared_in(message: &[u8]) -> Vec<&'static Encoding> {
     let head = String::from_utf8_lossy(message).to_ascii_lowercase();
     let labels =
-        head.match_indices("charset").filter_map(|(at, _)| after(head.get(at..)?, "charset"));
+        head.match_indices("charset").filter_map(|(at, _)| value_after(head.get(at..)?, "charset"));
     labels.filter_map(|label| declared(&label)).collect()
 }
 

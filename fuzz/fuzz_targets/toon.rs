@@ -17,9 +17,9 @@ fuzz_target!(|cells: Vec<String>| {
         table.push(row.iter().cloned().map(RowCell::Text).collect(), RowExtra::default());
     }
     let document = Document { scalars: Vec::new(), tables: vec![table] };
-    let json: Value = serde_json::from_str(&document.encode(Format::Json)).expect("JSON");
+    let json: Value = serde_json::from_str(&Format::Json.encode(&document)).expect("JSON");
     for delimiter in [Delimiter::Tab, Delimiter::Comma, Delimiter::Pipe] {
-        let toon = document.encode(Format::Toon(delimiter));
+        let toon = Format::Toon(delimiter).encode(&document);
         let decoded: Value = toon_format::decode(&toon, &DecodeOptions::new()).expect("TOON");
         assert_eq!(decoded, json, "{toon}");
     }

@@ -5,20 +5,13 @@
 //! cannot fail.
 
 mod digits;
+mod document;
 pub mod json;
 pub mod stc;
 pub mod toon;
 
-use crate::row::{RowCell, RowTable};
-
-/// The content of block 1 of an answer.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Document {
-    /// Scalar lines, in order: `zone`, `next`.
-    pub scalars: Vec<(&'static str, RowCell)>,
-    /// Tables by their plural names, in order.
-    pub tables: Vec<RowTable>,
-}
+pub use self::document::{Delimiter, Document};
+use crate::row::RowTable;
 
 /// The output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,29 +41,6 @@ impl Format {
     }
 }
 
-/// The delimiter between the cells of a TOON row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Delimiter {
-    /// A horizontal tab, the default.
-    #[default]
-    Tab,
-    /// A comma.
-    Comma,
-    /// A vertical bar.
-    Pipe,
-}
-
-impl Delimiter {
-    /// Returns the character itself.
-    pub const fn char(self) -> char {
-        match self {
-            Self::Tab => '\t',
-            Self::Comma => ',',
-            Self::Pipe => '|',
-        }
-    }
-}
-
 impl Default for Format {
     fn default() -> Self {
         Self::Toon(Delimiter::default())
@@ -78,35 +48,21 @@ impl Default for Format {
 }
 
 impl Format {
+    /// Encodes a document as text.
+    pub fn encode(self, document: &Document) -> String {
+        match self {
+            Self::Toon(delimiter) => toon::encode(document, delimiter),
+            Self::Json => json::encode(document),
+            Self::Stc(version) => stc::encode(document, version),
+        }
+    }
+
     /// Returns the parts of a table's encoding: its heading, and its rows with their delimiters.
     pub fn pieces(self, table: &RowTable) -> (String, Vec<String>) {
         match self {
             Self::Toon(delimiter) => toon::pieces(table, delimiter),
             Self::Json => json::pieces(table),
             Self::Stc(version) => stc::pieces(table, version),
-        }
-    }
-}
-
-impl Document {
-    /// Returns the columns with cut cells, and the number of these cells.
-    pub fn cuts(&self) -> Vec<(&'static str, usize)> {
-        let mut cuts: Vec<(&'static str, usize)> = Vec::new();
-        for (_, cut) in self.tables.iter().flat_map(RowTable::cuts) {
-            match cuts.iter_mut().find(|(column, _)| *column == cut.column) {
-                Some((_, count)) => *count += 1,
-                None => cuts.push((cut.column, 1)),
-            }
-        }
-        cuts
-    }
-
-    /// Encodes the document as text.
-    pub fn encode(&self, format: Format) -> String {
-        match format {
-            Format::Toon(delimiter) => toon::encode(self, delimiter),
-            Format::Json => json::encode(self),
-            Format::Stc(version) => stc::encode(self, version),
         }
     }
 }

@@ -107,7 +107,7 @@ fn response_within_budget_is_unchanged() {
     assert_eq!(
         fitted.blocks,
         [
-            response.document.encode(Format::Toon(Delimiter::Tab)),
+            Format::Toon(Delimiter::Tab).encode(&response.document),
             "messages: 3 of 3: newest first".to_owned()
         ]
     );

@@ -396,7 +396,7 @@ impl FixedCost {
             document: if response.document == crate::encode::Document::default() {
                 0
             } else {
-                sizes.count(&empty.encode(sizes.format))
+                sizes.count(&sizes.format.encode(&empty))
             },
             notes: (notes(true), notes(false)),
         }

@@ -8,7 +8,7 @@ use std::iter::once;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::Document;
+use super::document::Document;
 use crate::row::{RowCell, RowExtra, RowTable};
 use crate::schemas::TableColumn;
 

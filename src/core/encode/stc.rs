@@ -13,7 +13,7 @@ use value::JsonValue;
 pub use write::StcVersion;
 use write::{ROW, StcStyle, columns, heading, row, spell, write};
 
-use super::Document;
+use super::document::Document;
 use crate::row::{RowCell, RowExtra, RowTable};
 
 /// Returns the document as one line of STC.

@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use super::digits::{digits, ends, sign};
-use super::{Delimiter, Document};
+use super::document::{Delimiter, Document};
 use crate::row::{RowCell, RowTable};
 
 /// The estimated size of a row in bytes, for a buffer that rarely has to grow.

@@ -165,7 +165,7 @@ pub(crate) fn add_note(ctx: &Context, fitted: &mut FittedAnswer, line: &Note) {
 pub(crate) fn unchanged_answer(ctx: &Context, hash: String, format: Format) -> ToolAnswer {
     let document =
         Document { scalars: vec![("unchanged", RowCell::Text(hash.clone()))], tables: Vec::new() };
-    let text = document.encode(format);
+    let text = format.encode(&document);
     ToolAnswer {
         stats: AnswerStats {
             tokens: ctx.config.tokenizer.count(&text),

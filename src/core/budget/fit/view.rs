@@ -43,7 +43,7 @@ pub(super) fn view(
     let at = response.document.scalars.len();
     view.document.scalars.splice(at..at, first);
     if view.document != Document::default() {
-        view.blocks.insert(0, view.document.encode(format));
+        view.blocks.insert(0, format.encode(&view.document));
         for text in &mut view.texts {
             text.block += 1;
         }

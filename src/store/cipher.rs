@@ -1,6 +1,6 @@
 //! Random bytes, keys made from them, and the cipher.
 //!
-//! `keys.rs` stores keys, `secrets.rs` seals an owner's secrets with them.
+//! The files in `keys/` store keys, and `secrets.rs` seals an owner's secrets with them.
 
 use std::fmt;
 

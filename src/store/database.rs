@@ -51,6 +51,7 @@ pub struct Store {
 pub(super) struct StoreInner {
     /// The state folder.
     pub(super) home: PathBuf,
+    /// The clock of stored times.
     pub(super) clock: Clock,
     /// The retention of rows.
     pub(super) retention: RetentionDays,

@@ -9,7 +9,7 @@
 //! This file also has the fence secret, which is not an account's. It generates words that a sender
 //! cannot guess and must not need the keychain, so it is in the database in the clear.
 //!
-//! `keys.rs` provides the keys.
+//! The files in `keys/` provide the keys.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

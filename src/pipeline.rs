@@ -20,7 +20,6 @@ mod calendar;
 mod changes;
 mod complete;
 mod context;
-mod folder_names;
 mod handles;
 mod interrupted;
 mod known_people;
@@ -53,7 +52,7 @@ use self::access::guard::distrust;
 use self::access::sign_in::{sign_out, signed_in};
 use self::answer::inspect::inspect;
 use self::answer::output::has_output;
-use self::complete::complete_argument;
+use self::complete::{FolderNames, complete_argument};
 use self::context::Context;
 use self::mail::attachment::attachment_bytes;
 use self::run::{output_document, output_text, run_for};
@@ -71,7 +70,11 @@ use crate::unsubscribe::post::OneClickUnsubscriber;
 pub const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Carries out the calls of one store's accounts.
-pub struct Pipeline(Context);
+pub struct Pipeline {
+    context: Context,
+    /// The names that arguments were lately completed with, which no call needs.
+    folder_names: FolderNames,
+}
 
 impl Pipeline {
     /// Creates a pipeline over the accounts of one store.
@@ -83,13 +86,14 @@ impl Pipeline {
     ) -> Self {
         let outputs = ResultStore::new(&config, store.clone(), accounts.clone());
         let states = KeptStates::new(outputs, SendRecovery::new(config.look));
-        Self(Context { config, store, accounts, connect, patience: PATIENCE, states })
+        let context = Context { config, store, accounts, connect, patience: PATIENCE, states };
+        Self { context, folder_names: FolderNames::default() }
     }
 
     /// Sets the poster that leaves mailing lists; by default it posts only to public addresses.
     #[must_use]
     pub fn with_unsubscriber(mut self, unsubscriber: OneClickUnsubscriber) -> Self {
-        self.0.states.unsubscriber = unsubscriber;
+        self.context.states.unsubscriber = unsubscriber;
         self
     }
 
@@ -97,7 +101,7 @@ impl Pipeline {
     /// without it; 15 seconds by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.0.patience = patience;
+        self.context.patience = patience;
         self
     }
 
@@ -105,13 +109,13 @@ impl Pipeline {
     /// after its sending began it may still be sent.
     #[must_use]
     pub fn with_send_recovery(mut self, look: Duration, open: Duration) -> Self {
-        self.0.states.send_recovery = SendRecovery { look, open };
+        self.context.states.send_recovery = SendRecovery { look, open };
         self
     }
 
     /// Returns the settings.
     pub fn config(&self) -> &Config {
-        &self.0.config
+        &self.context.config
     }
 
     /// Carries out a request whose caller can be neither asked nor notified.
@@ -132,7 +136,7 @@ impl Pipeline {
         request: ToolRequest,
         caller: &dyn ClientPrompts,
     ) -> Result<ToolAnswer> {
-        run_for(&self.0, request, caller).await
+        run_for(&self.context, request, caller).await
     }
 
     /// Carries out a request that only reads, and returns its answer in every format.
@@ -141,7 +145,7 @@ impl Pipeline {
     /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes; the errors of
     /// [`Pipeline::run_for`].
     pub async fn inspect(&self, request: ToolRequest) -> Result<InspectedAnswer> {
-        inspect(&self.0, request).await
+        inspect(&self.context, request).await
     }
 
     /// Returns the values that `typed` can become, and their total number.
@@ -154,7 +158,7 @@ impl Pipeline {
         typed: &str,
         account: Option<&str>,
     ) -> Result<(Vec<String>, usize)> {
-        complete_argument(&self.0, values, typed, account).await
+        complete_argument(&self.context, &self.folder_names, values, typed, account).await
     }
 
     /// Returns the bytes and the media type of an attachment, by its handle or URI.
@@ -162,7 +166,7 @@ impl Pipeline {
     /// # Errors
     /// The errors of reading the attachment.
     pub async fn attachment_bytes(&self, uri: &str) -> Result<(Vec<u8>, String)> {
-        attachment_bytes(&self.0, uri).await
+        attachment_bytes(&self.context, uri).await
     }
 
     /// Returns the complete text of an output, by its hash or URI.
@@ -172,7 +176,7 @@ impl Pipeline {
     /// [`Kind::Conflict`](daysheet_core::error::ErrorKind::Conflict) if the call was repeated and its answer has
     /// changed; the errors of the repeated call.
     pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
-        output_text(&self.0, id).await
+        output_text(&self.context, id).await
     }
 
     /// Returns an output as a document, with long texts as fields of its rows. `None` if its call
@@ -181,7 +185,7 @@ impl Pipeline {
     /// # Errors
     /// The errors of [`Pipeline::output_text`].
     pub async fn output_document(&self, hash: &str) -> Result<Option<Document>> {
-        output_document(&self.0, hash).await
+        output_document(&self.context, hash).await
     }
 
     /// Returns true if there is an output with this hash.
@@ -189,7 +193,7 @@ impl Pipeline {
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn has_output(&self, hash: &str) -> Result<bool> {
-        has_output(&self.0, hash).await
+        has_output(&self.context, hash).await
     }
 
     /// Signs an account out, and drops its stored data.
@@ -199,7 +203,7 @@ impl Pipeline {
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store). An error next to the outcome means that some of
     /// the data could not be dropped.
     pub async fn sign_out(&self, account: &str) -> Result<(SignedOut, Option<Error>)> {
-        sign_out(&self.0, account).await
+        sign_out(&self.context, account).await
     }
 
     /// Waits until every sign-in that was begun has ended; returns their notes.
@@ -207,12 +211,12 @@ impl Pipeline {
     /// # Errors
     /// The error of a sign-in that failed.
     pub async fn signed_in(&self) -> Result<Vec<String>> {
-        signed_in(&self.0).await
+        signed_in(&self.context).await
     }
 
     /// Counts untrusted text as shown from the start, because other processes answer the same
     /// person.
     pub fn distrust(&self) {
-        distrust(&self.0);
+        distrust(&self.context);
     }
 }

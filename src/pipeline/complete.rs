@@ -1,7 +1,8 @@
 //! Completion: values for an argument of a prompt or a variable of a resource, while a person
 //! types it.
 
-use std::sync::PoisonError;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use daysheet_core::error::Result;
@@ -28,13 +29,36 @@ const DAYS: &[&str] = &[
     "saturday", "sunday",
 ];
 
+/// The names of folders, labels and categories of accounts, kept for a while.
+#[derive(Debug, Default)]
+pub(super) struct FolderNames {
+    /// The names and the time at which they were read, by the ids of their accounts.
+    by_account: Mutex<HashMap<String, (Instant, Vec<String>)>>,
+}
+
+impl FolderNames {
+    /// Returns the names of an account, if they were read lately.
+    fn of(&self, account: &str) -> Option<Vec<String>> {
+        let by_account = self.by_account.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, names) = by_account.get(account)?;
+        (since.elapsed() < NAMES_LAST).then(|| names.clone())
+    }
+
+    /// Keeps the names of an account.
+    fn keep(&self, account: &str, names: Vec<String>) {
+        let mut by_account = self.by_account.lock().unwrap_or_else(PoisonError::into_inner);
+        by_account.insert(account.to_owned(), (Instant::now(), names));
+    }
+}
+
 /// Returns the values that `typed` can become, and their total number. Values that begin with
 /// `typed` come first. An account that does not respond is left out.
 ///
 /// # Errors
 /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store), and the errors of an unknown `account`.
-pub async fn complete_argument(
+pub(super) async fn complete_argument(
     ctx: &Context,
+    known: &FolderNames,
     values: CompletionValues,
     typed: &str,
     account: Option<&str>,
@@ -58,7 +82,7 @@ pub async fn complete_argument(
             let numbers = ctx.store.latest_handles(kind, MAX_VALUES).await?;
             numbers.into_iter().map(|number| kind.handle(number)).collect()
         }
-        CompletionValues::Folders => folder_names(ctx, account).await?,
+        CompletionValues::Folders => folder_names(ctx, known, account).await?,
     };
     let typed = typed.trim().to_lowercase();
     let (mut found, mut within) = (Vec::new(), Vec::new());
@@ -78,9 +102,13 @@ pub async fn complete_argument(
 
 /// Returns the names of the folders, labels and categories of an account or of all, each
 /// once.
-async fn folder_names(ctx: &Context, account: Option<&str>) -> Result<Vec<String>> {
+async fn folder_names(
+    ctx: &Context,
+    known: &FolderNames,
+    account: Option<&str>,
+) -> Result<Vec<String>> {
     let accounts = named_or_all(ctx, account).await?;
-    let lists = accounts.iter().map(|one| ctx.await_account(true, names_of(ctx, one)));
+    let lists = accounts.iter().map(|one| ctx.await_account(true, names_of(ctx, known, one)));
     let lists = join_all(lists).await;
     let mut names: Vec<String> = lists.into_iter().flatten().flatten().collect();
     names.sort_by_key(|name| name.to_lowercase());
@@ -88,13 +116,10 @@ async fn folder_names(ctx: &Context, account: Option<&str>) -> Result<Vec<String
     Ok(names)
 }
 
-async fn names_of(ctx: &Context, account: &Account) -> Result<Vec<String>> {
-    // Locked for each access, and not across the requests.
-    let cache = || ctx.states.folder_names.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((since, names)) = cache().get(&account.id)
-        && since.elapsed() < NAMES_LAST
-    {
-        return Ok(names.clone());
+/// Returns the names of the folders, labels and categories of an account, read lately or now.
+async fn names_of(ctx: &Context, known: &FolderNames, account: &Account) -> Result<Vec<String>> {
+    if let Some(names) = known.of(&account.id) {
+        return Ok(names);
     }
     let (folders, labels) = futures_util::future::join(
         names_in(ctx, account, &FOLDER),
@@ -104,10 +129,11 @@ async fn names_of(ctx: &Context, account: &Account) -> Result<Vec<String>> {
     let mut names = folders?;
     // A shared mailbox refuses to list its categories.
     names.extend(labels.unwrap_or_default());
-    cache().insert(account.id.clone(), (Instant::now(), names.clone()));
+    known.keep(&account.id, names.clone());
     Ok(names)
 }
 
+/// Returns the names in one list of an account.
 async fn names_in(ctx: &Context, account: &Account, table: &'static Table) -> Result<Vec<String>> {
     let mailbox = ctx.connect.mailbox(account)?;
     let api = mailbox.api();

@@ -8,7 +8,6 @@ use super::access::taint::TaintTracker;
 use super::answer::shown::ShownRows;
 use super::answer::snapshots::AnswerSnapshots;
 use super::calendar::search::lists::CalendarLists;
-use super::folder_names::FolderNames;
 use super::mail::listed_threads::ListedThreads;
 use super::mail::send_recovery::SendRecovery;
 use super::people_cache::KnownPeople;
@@ -29,8 +28,6 @@ pub(super) struct KeptStates {
     pub(super) snapshots: AnswerSnapshots,
     /// Rows that were shown lately.
     pub(super) shown: ShownRows,
-    /// Names that arguments can be completed with.
-    pub(super) folder_names: FolderNames,
     /// Answers that were shortened.
     pub(super) outputs: ResultStore,
     /// Posts the requests that leave mailing lists.
@@ -51,7 +48,6 @@ impl KeptStates {
             lists: CalendarLists::default(),
             snapshots: AnswerSnapshots::default(),
             shown: ShownRows::default(),
-            folder_names: FolderNames::default(),
             outputs,
             unsubscriber: OneClickUnsubscriber::new(),
             taint: TaintTracker::default(),

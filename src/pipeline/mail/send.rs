@@ -4,6 +4,8 @@
 //! looked for among the sent messages; it is never sent again automatically. The next call for a
 //! draft in doubt only looks for it.
 
+use std::ops::ControlFlow;
+
 use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
@@ -48,6 +50,8 @@ struct ReadyDraft<'a> {
     name: String,
     /// The provider's id of the draft.
     id: String,
+    /// The time at which to send; `None` for now.
+    at: Option<Timestamp>,
 }
 
 pub(crate) async fn mail_send(
@@ -64,82 +68,124 @@ pub(crate) async fn mail_send(
         return Err(Error::argument(format!("{}'s API cannot schedule mail", can.name))
             .next(format!("send it now, or schedule the draft in {}", can.name)));
     }
-    let mut ready =
-        ReadyDraft { account: &account, mailbox: &*mailbox, name: request.id.clone(), id };
-    // A draft that was sent no longer exists.
-    if let Some(before) = ctx.store.journalled(&account.id, &ready.id).await? {
-        return sent_before(ctx, &ready, &before).await;
+    let name = request.id.clone();
+    let mut ready = ReadyDraft { account: &account, mailbox: &*mailbox, name, id, at };
+    let draft = match unsent_draft(ctx, &mut ready).await? {
+        ControlFlow::Continue(draft) => draft,
+        ControlFlow::Break(answer) => return Ok(answer),
+    };
+    if let Some(refused) = report_refusal(ctx, &ready, &draft, caller).await? {
+        return send_answer(ctx, &ready, &draft, refused).await;
     }
-    let draft = match mailbox.draft(&ready.id).await {
+    if let Some(answer) = check_unchanged(ctx, &ready, &draft).await? {
+        return Ok(answer);
+    }
+    if let Some(answer) = begin_send(ctx, &ready, &draft).await? {
+        return Ok(answer);
+    }
+    let outcome = send_draft(ctx, &ready, &draft).await;
+    send_answer(ctx, &ready, &draft, outcome).await
+}
+
+/// Reads the draft, or reports that its sending began before.
+async fn unsent_draft(
+    ctx: &Context,
+    ready: &mut ReadyDraft<'_>,
+) -> Result<ControlFlow<WholeAnswer, StoredDraft>> {
+    // A draft that was sent no longer exists.
+    if let Some(before) = ctx.store.journalled(&ready.account.id, &ready.id).await? {
+        return Ok(ControlFlow::Break(sent_before(ctx, ready, &before).await?));
+    }
+    let draft = match ready.mailbox.draft(&ready.id).await {
         Ok(draft) => draft,
-        Err(error) => return missing_draft(ctx, &ready, error).await,
+        Err(error) => return Ok(ControlFlow::Break(missing_draft(ctx, ready, error).await?)),
     };
     if draft.id != ready.id {
         // It was named by the id of its message.
         ready.id.clone_from(&draft.id);
-        if let Some(before) = ctx.store.journalled(&account.id, &ready.id).await? {
-            return sent_before(ctx, &ready, &before).await;
+        if let Some(before) = ctx.store.journalled(&ready.account.id, &ready.id).await? {
+            return Ok(ControlFlow::Break(sent_before(ctx, ready, &before).await?));
         }
     }
-    if let Some(refused) = report_refusal(ctx, &ready, &draft, caller).await? {
-        return send_answer(ctx, &ready, &draft, refused).await;
-    }
+    Ok(ControlFlow::Continue(draft))
+}
+
+/// Refuses a draft that was changed since it was read. Returns the answer if it no longer exists
+/// because it was sent.
+async fn check_unchanged(
+    ctx: &Context,
+    ready: &ReadyDraft<'_>,
+    draft: &StoredDraft,
+) -> Result<Option<WholeAnswer>> {
     // The user's answer took time, or another process changed the draft: only the
     // version that the user agreed to is sent.
-    let now = match mailbox.draft(&ready.id).await {
+    let now = match ready.mailbox.draft(&ready.id).await {
         Ok(now) => now,
-        Err(error) => return missing_draft(ctx, &ready, error).await,
+        Err(error) => return missing_draft(ctx, ready, error).await.map(Some),
     };
-    if now.version != draft.version {
-        return Err(Error::new(
-            ErrorKind::Conflict,
-            format!("{} was changed meanwhile; nothing was sent", ready.name),
-        )
-        .next("read it again, then call mail_send again"));
+    if now.version == draft.version {
+        return Ok(None);
     }
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!("{} was changed meanwhile; nothing was sent", ready.name),
+    )
+    .next("read it again, then call mail_send again"))
+}
+
+/// Writes the log and the journal, both before the call. Returns the answer if another call has
+/// begun to send the draft.
+async fn begin_send(
+    ctx: &Context,
+    ready: &ReadyDraft<'_>,
+    draft: &StoredDraft,
+) -> Result<Option<WholeAnswer>> {
     let sending = PendingSend {
-        account: account.id.clone(),
+        account: ready.account.id.clone(),
         draft: ready.id.clone(),
         message_id: draft.content.message_id.clone(),
         thread: draft.thread.clone(),
         recipients: everybody(&draft.content).count(),
-        due: at.map(Timestamp::as_second),
+        due: ready.at.map(Timestamp::as_second),
     };
     let caps = SendCaps {
         messages: ctx.config.sends_per_hour,
         recipients: ctx.config.recipients_per_hour,
     };
     // The log first: a write that cannot be logged is not made.
-    log_entry(ctx, ready.line(&draft, "sending"))
+    log_entry(ctx, ready.line(draft, "sending"))
         .await
         .map_err(|error| error.context("nothing was sent"))?;
     // The journal row comes before the call: of several processes, only one sends.
     match ctx.store.begin_send(&sending, caps).await {
-        Ok(SendStart::Now) => {}
-        Ok(SendStart::Before(before)) => return sent_before(ctx, &ready, &before).await,
+        Ok(SendStart::Now) => Ok(None),
+        Ok(SendStart::Before(before)) => sent_before(ctx, ready, &before).await.map(Some),
         Err(error) => {
             // If the store works, the error is a refusal, such as a limit per hour.
             let (outcome, error) = match error.kind() {
                 ErrorKind::Store => ("not sent", error.context("nothing was sent")),
                 _ => ("refused", error),
             };
-            let line = ready.line(&draft, outcome);
+            let line = ready.line(draft, outcome);
             audit_after(ctx, line, &mut Vec::new()).await;
-            return Err(error);
+            Err(error)
         }
     }
+}
+
+/// Sends a draft whose journal row is written.
+async fn send_draft(ctx: &Context, ready: &ReadyDraft<'_>, draft: &StoredDraft) -> ItemOutcome {
     let began = ctx.now();
     // Shorter than the time during which a message in doubt may still be sent, so
     // that nobody sends it after others concluded that it was not.
-    let sending =
-        tokio::time::timeout(ctx.states.send_recovery.open * 2 / 3, mailbox.send(&draft, at));
-    let sent = sending
+    let limit = ctx.states.send_recovery.open * 2 / 3;
+    let sent = tokio::time::timeout(limit, ready.mailbox.send(draft, ready.at))
         .await
         .unwrap_or_else(|_elapsed| Err(Error::new(ErrorKind::Timeout, "sending took too long")));
-    let outcome = match sent {
+    match sent {
         Ok(sent) => {
-            let result = if at.is_some() { "scheduled" } else { "sent" };
-            went_out(ctx, &ready, &draft, result, &sent, at).await
+            let result = if ready.at.is_some() { "scheduled" } else { "sent" };
+            sent_outcome(ctx, ready, draft, result, &sent).await
         }
         // In doubt: looked for, and never sent again.
         Err(error) if error.is_open() => {
@@ -149,9 +195,9 @@ pub(crate) async fn mail_send(
                 message_id: draft.content.message_id.clone(),
                 since: began,
             };
-            match look_for_sent(ctx, &ready, &lookup).await {
+            match look_for_sent(ctx, ready, &lookup).await {
                 Some(SendStatus::Sent(sent)) => {
-                    went_out(ctx, &ready, &draft, "sent", &sent, at).await
+                    sent_outcome(ctx, ready, draft, "sent", &sent).await
                 }
                 _ => ItemOutcome::new(
                     &ready.name,
@@ -164,11 +210,10 @@ pub(crate) async fn mail_send(
         // The provider refused, or the call was never sent.
         Err(error) => {
             let mut detail = error.to_string();
-            detail.push_str(&forget_send(ctx, &ready).await);
+            detail.push_str(&forget_send(ctx, ready).await);
             ItemOutcome::new(&ready.name, OP, "not sent", detail)
         }
-    };
-    send_answer(ctx, &ready, &draft, outcome).await
+    }
 }
 
 /// Returns the account and the provider's id of a draft.
@@ -390,13 +435,12 @@ async fn already_sent(ctx: &Context, ready: &ReadyDraft<'_>, sent: &SentMessage)
 }
 
 /// Reports a message that was sent, regardless of later failures.
-async fn went_out(
+async fn sent_outcome(
     ctx: &Context,
     ready: &ReadyDraft<'_>,
     draft: &StoredDraft,
     result: &'static str,
     sent: &SentMessage,
-    at: Option<Timestamp>,
 ) -> ItemOutcome {
     // Its recipients are no longer new.
     written_to(ctx, ready.account, &draft.content);
@@ -409,7 +453,7 @@ async fn went_out(
         // The row stays in doubt, and the next call finds the message.
         detail.push_str(&not_recorded(&error));
     }
-    if let Some(at) = at {
+    if let Some(at) = ready.at {
         let zone = &ctx.config.zone;
         let time = at.to_zoned(zone.clone());
         detail.push_str(

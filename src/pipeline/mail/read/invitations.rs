@@ -8,12 +8,13 @@ use daysheet_core::error::Result;
 use daysheet_core::event_time::{self, EventTime};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::ical::{self, IcalEvent, rows};
+use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::{EventData, EventGuest};
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{ColumnLevel, INVITATION};
 use daysheet_core::text::{Note, note, ours, quoted};
 use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::messages::{FetchedMessage, by_account};
 use crate::pipeline::calendar::clashes::TimeClaim;
@@ -46,8 +47,10 @@ pub(super) async fn add_invitations(
                 continue;
             };
             let owner = calendar_owner(ctx, account.clone()).await?;
-            let message = &one.target.id;
-            read_invitation(ctx, message, text, &owner, &mut objects, &mut response.notes).await?;
+            for mut event in read_invitation(ctx, text, &owner, &mut response.notes).await? {
+                event.insert("message".to_owned(), one.target.id.as_str().into());
+                objects.push(Value::Object(event));
+            }
         }
         let context = RowContext { zone, ..ctx.local() };
         let mut rows = rows_of(&context, &INVITATION, &columns, &objects, &mut response.notes);
@@ -60,20 +63,29 @@ pub(super) async fn add_invitations(
     Ok(())
 }
 
-/// Reads the calendar part of one message.
+/// An event of the calendar part of a message.
+struct InvitedEvent<'a> {
+    /// The method of the calendar part in lower case, such as `request`.
+    kind: &'a str,
+    entry: &'a IcalEvent,
+    /// False for an entry without a time.
+    timed: bool,
+    /// The calendars that it is compared with.
+    owner: &'a CalendarOwner,
+}
+
+/// Reads the calendar part of one message: an object of the table for each of its events.
 async fn read_invitation(
     ctx: &Context,
-    message: &str,
     text: &str,
     owner: &CalendarOwner,
-    objects: &mut Vec<Value>,
     notes: &mut Vec<Note>,
-) -> Result<()> {
+) -> Result<Vec<Map<String, Value>>> {
     let document = match ical::read(text, &ctx.config.zone) {
         Ok(document) => document,
         Err(error) => {
             notes.push(note!("an invitation could not be read: {}", error));
-            return Ok(());
+            return Ok(Vec::new());
         }
     };
     notes.extend(document.notes.iter().map(|note| note.under("invitation")));
@@ -88,106 +100,142 @@ async fn read_invitation(
             MAX_EVENTS
         ));
     }
+    let mut objects = Vec::new();
     for (entry, timed) in entries.into_iter().take(MAX_EVENTS) {
-        let there = match entry.uid.as_str() {
-            // Without a UID, it cannot be found in a calendar.
-            "" => Ok(Vec::new()),
-            uid => owner.port.by_uid(uid).await,
-        };
-        let there = match there {
-            Ok(found) => found,
-            Err(error) => {
-                notes.push(note!(
-                    "{}: the calendar was not checked: {}",
-                    ours(&owner.label),
-                    error
-                ));
-                Vec::new()
-            }
-        };
-        let facts: Vec<_> = there
-            .iter()
-            .filter_map(|event| owner.port.event_data(event))
-            .filter(|facts| !facts.cancelled)
-            .collect();
-        let zones = [&ctx.config.zone, &TimeZone::UTC];
-        let stands_for = |facts: &&EventData| match (facts.original, entry.recurrence_id) {
-            (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
-            (original, at) => original == at,
-        };
-        let same = facts
-            .iter()
-            .find(stands_for)
-            // The series represents those of its occurrences that are unchanged.
-            .or_else(|| facts.iter().find(|facts| facts.series.is_none()));
-        let mut clashes = Vec::new();
-        // Cancellations and replies claim no time.
-        if matches!(kind.as_str(), "request" | "publish" | "add" | "counter") && !entry.cancelled {
-            let now = ctx.now();
-            let candidate = ClashCandidate {
-                title: entry.title.clone(),
-                // The event's own entry is not a duplicate of it.
-                uid: None,
-                // An invitation claims its time even if it is long, or not yet accepted.
-                claim: TimeClaim { show: entry.show, uncertain: false, personal: true },
-                times: clash::times(&entry.start, &entry.end, entry.repeat.as_ref(), now),
-                itself: facts
-                    .iter()
-                    .flat_map(|facts| [Some(facts.id.clone()), facts.series.clone()])
-                    .flatten()
-                    .collect(),
-            };
-            let (met, more) = find_clashes(ctx, &[candidate], false).await?;
-            notes.extend(more);
-            clashes =
-                met.into_iter().flat_map(|met| met.lines).map(|line| line.to_string()).collect();
-        }
-        if let Some(at) = entry.recurrence_id.filter(|at| timed && *at != entry.start.when()) {
-            notes.push(note!(
-                "{}: the occurrence of {} is moved to {}",
-                quoted(&entry.title),
-                ours(event_time::start(at, &ctx.config.zone)),
-                ours(event_time::start(entry.start.when(), &ctx.config.zone))
-            ));
-        }
-        // One of the two is older: a later invitation may have moved the event.
-        let here = |time: EventTime| time.instant(&ctx.config.zone);
-        let moved = same.filter(|facts| {
-            let is_whole = timed && kind == "request" && entry.repeat.is_none();
-            is_whole && here(facts.start) != here(entry.start.when())
-        });
-        if let Some(facts) = moved {
-            notes.push(note!(
-                "{}: this is the invitation's time; in the calendar it is {}",
-                quoted(&entry.title),
-                ours(event_time::start(facts.start, &ctx.config.zone))
-            ));
-        }
-        // An entry without a time takes the time in the calendar.
-        let known = same.map(|facts| (facts.start, facts.end));
-        let times = if timed { Some((entry.start.when(), entry.end.when())) } else { known };
-        // Answers to another time do not apply to this one.
-        let answered = same.filter(|_| moved.is_none());
-        let guests = guests(entry, &kind, answered, &owner.account.email);
-        let mut object = rows::object(&kind, entry, &guests, times);
-        object.extend([
-            ("message".to_owned(), message.into()),
-            ("event".to_owned(), same.map(|event| event.id.as_str()).into()),
-            ("clashes".to_owned(), clashes.into()),
-        ]);
-        objects.push(Value::Object(object));
+        let invited = InvitedEvent { kind: &kind, entry, timed, owner };
+        objects.push(event_object(ctx, &invited, notes).await?);
     }
-    Ok(())
+    Ok(objects)
+}
+
+/// Compares an event with the calendar, and returns it as an object of the table.
+async fn event_object(
+    ctx: &Context,
+    invited: &InvitedEvent<'_>,
+    notes: &mut Vec<Note>,
+) -> Result<Map<String, Value>> {
+    let InvitedEvent { kind, entry, timed, owner } = *invited;
+    let facts = known_events(invited, notes).await;
+    let same = same_event(ctx, entry, &facts);
+    let clashes = clash_lines(ctx, invited, &facts, notes).await?;
+    if let Some(at) = entry.recurrence_id.filter(|at| timed && *at != entry.start.when()) {
+        notes.push(note!(
+            "{}: the occurrence of {} is moved to {}",
+            quoted(&entry.title),
+            ours(event_time::start(at, &ctx.config.zone)),
+            ours(event_time::start(entry.start.when(), &ctx.config.zone))
+        ));
+    }
+    // One of the two is older: a later invitation may have moved the event.
+    let here = |time: EventTime| time.instant(&ctx.config.zone);
+    let moved = same.filter(|facts| {
+        let is_whole = timed && kind == "request" && entry.repeat.is_none();
+        is_whole && here(facts.start) != here(entry.start.when())
+    });
+    if let Some(facts) = moved {
+        notes.push(note!(
+            "{}: this is the invitation's time; in the calendar it is {}",
+            quoted(&entry.title),
+            ours(event_time::start(facts.start, &ctx.config.zone))
+        ));
+    }
+    // An entry without a time takes the time in the calendar.
+    let known = same.map(|facts| (facts.start, facts.end));
+    let times = if timed { Some((entry.start.when(), entry.end.when())) } else { known };
+    // Answers to another time do not apply to this one.
+    let answered = same.filter(|_| moved.is_none());
+    let guests = guests(entry, kind, answered, &owner.account);
+    let mut object = rows::object(kind, entry, &guests, times);
+    object.extend([
+        ("event".to_owned(), same.map(|event| event.id.as_str()).into()),
+        ("clashes".to_owned(), clashes.into()),
+    ]);
+    Ok(object)
+}
+
+/// Returns the events of the calendar with the UID of an event. A calendar that cannot be read
+/// costs a note.
+async fn known_events(invited: &InvitedEvent<'_>, notes: &mut Vec<Note>) -> Vec<EventData> {
+    let port = &invited.owner.port;
+    let found = match invited.entry.uid.as_str() {
+        // Without a UID, it cannot be found in a calendar.
+        "" => Ok(Vec::new()),
+        uid => port.by_uid(uid).await,
+    };
+    let found = found.unwrap_or_else(|error| {
+        notes.push(note!(
+            "{}: the calendar was not checked: {}",
+            ours(&invited.owner.label),
+            error
+        ));
+        Vec::new()
+    });
+    let facts = found.iter().filter_map(|event| port.event_data(event));
+    facts.filter(|facts| !facts.cancelled).collect()
+}
+
+/// Returns the event of the calendar that an entry is about.
+fn same_event<'f>(
+    ctx: &Context,
+    entry: &IcalEvent,
+    facts: &'f [EventData],
+) -> Option<&'f EventData> {
+    let zones = [&ctx.config.zone, &TimeZone::UTC];
+    let stands_for = |facts: &&EventData| match (facts.original, entry.recurrence_id) {
+        (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
+        (original, at) => original == at,
+    };
+    facts
+        .iter()
+        .find(stands_for)
+        // The series represents those of its occurrences that are unchanged.
+        .or_else(|| facts.iter().find(|facts| facts.series.is_none()))
+}
+
+/// Returns a line for each other event at the time of an event. `facts` are the calendar's own
+/// entries of the event.
+async fn clash_lines(
+    ctx: &Context,
+    invited: &InvitedEvent<'_>,
+    facts: &[EventData],
+    notes: &mut Vec<Note>,
+) -> Result<Vec<String>> {
+    let entry = invited.entry;
+    // Cancellations and replies claim no time.
+    if !matches!(invited.kind, "request" | "publish" | "add" | "counter") || entry.cancelled {
+        return Ok(Vec::new());
+    }
+    let candidate = ClashCandidate {
+        title: entry.title.clone(),
+        // The event's own entry is not a duplicate of it.
+        uid: None,
+        // An invitation claims its time even if it is long, or not yet accepted.
+        claim: TimeClaim { show: entry.show, uncertain: false, personal: true },
+        times: clash::times(&entry.start, &entry.end, entry.repeat.as_ref(), ctx.now()),
+        itself: facts
+            .iter()
+            .flat_map(|facts| [Some(facts.id.clone()), facts.series.clone()])
+            .flatten()
+            .collect(),
+    };
+    let (met, more) = find_clashes(ctx, &[candidate], false).await?;
+    notes.extend(more);
+    Ok(met.into_iter().flat_map(|met| met.lines).map(|line| line.to_string()).collect())
 }
 
 /// Returns the guests of an entry, with the answers of the calendar's `event`, if there is one: the
 /// answers in the message date from when it was sent.
-fn guests(entry: &IcalEvent, kind: &str, event: Option<&EventData>, own: &str) -> Vec<EventGuest> {
+fn guests(
+    entry: &IcalEvent,
+    kind: &str,
+    event: Option<&EventData>,
+    owner: &Account,
+) -> Vec<EventGuest> {
     // A reply states its sender's own answer.
     let current = event.filter(|_| !matches!(kind, "reply" | "counter"));
     let guests = entry.guests.iter().map(|guest| {
         let is = |address: &str| address.eq_ignore_ascii_case(&guest.address);
-        let is_me = is(own);
+        let is_me = is(&owner.email);
         let there = current.and_then(|event| {
             let mut guests = event.guests.iter();
             guests.find(|one| is(&one.address)).map(|one| one.answer)

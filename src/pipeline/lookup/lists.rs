@@ -13,7 +13,7 @@ use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::access::sign_in::account_objects;
 use crate::pipeline::calendar::search::calendars::{calendar_list, known_calendars, names_by_id};
 use crate::pipeline::context::Context;
-use crate::pipeline::mail::draft::account_signatures;
+use crate::pipeline::mail::draft::signatures::account_signatures;
 use crate::pipeline::rows::MissingAccount;
 use crate::pipeline::settings;
 

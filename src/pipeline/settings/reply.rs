@@ -23,7 +23,7 @@ use crate::pipeline::access::accounts::several_named;
 use crate::pipeline::access::guard::{AskPolicy, GuardedWrite, WriteAudience, confirm};
 use crate::pipeline::calendar::audience::line;
 use crate::pipeline::context::Context;
-use crate::pipeline::mail::draft::remove_remote_pictures;
+use crate::pipeline::mail::draft::content::remove_remote_pictures;
 use crate::pipeline::times::{requested_zone, time_context};
 use crate::pipeline::titles::short;
 use crate::tools::manage::ManageRequest;

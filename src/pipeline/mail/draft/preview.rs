@@ -25,20 +25,61 @@ const QUOTED: usize = 30;
 /// With more recipients, addresses are shown without names.
 const NAMED: usize = 40;
 
+/// A draft that was written.
+pub(super) struct WrittenDraft<'a> {
+    /// The draft as its provider has it.
+    pub(super) stored: &'a StoredDraft,
+    /// The draft as it was requested.
+    pub(super) draft: &'a NewDraft,
+    pub(super) is_reply: bool,
+    /// The number for undoing the write.
+    pub(super) undo: Option<u64>,
+}
+
 /// Returns the preview of a draft that was written, as its provider has it.
 pub(super) async fn draft_preview(
     ctx: &Context,
     context: &DraftContext,
-    stored: &StoredDraft,
-    draft: &NewDraft,
-    is_reply: bool,
-    undo: Option<u64>,
+    written: WrittenDraft<'_>,
 ) -> WholeAnswer {
     let mut response = WholeAnswer::default();
+    let content = &written.stored.content;
+    let mut late = Vec::new();
+    let handle = add_header(ctx, context, &written, &mut response, &mut late).await;
+    let (text, html) = (content.text.clone(), content.html.clone());
+    let work = move || quote::parts(&text, &html);
+    let parts = match off_loop(content.text.len() + content.html.len(), work).await {
+        Ok(parts) => parts,
+        // The draft is written, so a failure here is only a note.
+        Err(error) => {
+            late.push(note!("{}", error));
+            DraftParts::default()
+        }
+    };
+    if written.is_reply || parts.quote.is_some() {
+        // The subject, the people and the quote come from the other message.
+        note_untrusted_quote(ctx);
+    }
+    add_text(&written, parts, &mut response);
+    response.notes = draft_notes(&written);
+    response.notes.push(next_step(ctx, content, &handle));
+    response.notes.append(&mut late);
+    response
+}
+
+/// Adds the id, the people, the subject, the files, the thread and the undo of a draft; returns the
+/// id by which a call names it.
+async fn add_header(
+    ctx: &Context,
+    context: &DraftContext,
+    written: &WrittenDraft<'_>,
+    response: &mut WholeAnswer,
+    late: &mut Vec<Note>,
+) -> String {
+    let stored = written.stored;
     let content = &stored.content;
     let kind = HandleKind::Draft;
-    let mut late = Vec::new();
-    let number = number_after(ctx, &context.account, kind, &stored.id, &mut late).await;
+    let number = number_after(ctx, &context.account, kind, &stored.id, late).await;
     let (cell, handle) = match number {
         Some(number) => (RowCell::Handle('d', number), kind.handle(number)),
         None => (RowCell::Id(stored.id.clone()), stored.id.clone()),
@@ -56,82 +97,82 @@ pub(super) async fn draft_preview(
     if !content.files.is_empty() {
         scalars.push(("attached", RowCell::Text(attached(&content.files))));
     }
-    if is_reply && !stored.thread.is_empty() {
+    if written.is_reply && !stored.thread.is_empty() {
         let kind = HandleKind::Thread;
-        let number = number_after(ctx, &context.account, kind, &stored.thread, &mut late).await;
+        let number = number_after(ctx, &context.account, kind, &stored.thread, late).await;
         if let Some(number) = number {
             scalars.push(("thread", RowCell::Handle('t', number)));
         }
     }
-    if let Some(undo) = undo {
+    if let Some(undo) = written.undo {
         scalars.push(("undo", RowCell::Handle(HandleKind::Undo.prefix(), undo)));
     }
-    let (text, html) = (content.text.clone(), content.html.clone());
-    let work = move || quote::parts(&text, &html);
-    let parts = match off_loop(content.text.len() + content.html.len(), work).await {
-        Ok(parts) => parts,
-        // The draft is written, so a failure here is only a note.
-        Err(error) => {
-            late.push(note!("{}", error));
-            DraftParts::default()
-        }
-    };
-    let signature = match (parts.signature, undo) {
+    handle
+}
+
+/// Adds the signature, the quote and the text of a draft.
+fn add_text(written: &WrittenDraft<'_>, parts: DraftParts, response: &mut WholeAnswer) {
+    let scalars = &mut response.document.scalars;
+    let signature = match (parts.signature, written.undo) {
         (true, _) => "yes",
         (false, Some(_)) => "none",
         // Reported once, when the draft is new.
         (false, None) => "none (manage kind=signature sets one)",
     };
     scalars.push(("signature", RowCell::Text(signature.to_owned())));
-    if is_reply || parts.quote.is_some() {
-        // The subject, the people and the quote come from the other message.
-        note_untrusted_quote(ctx);
-    }
     match parts.quote {
         Some(chars) => {
-            let begins = deceptive::line(&opening(&parts.quoted, &content.subject));
+            let subject = &written.stored.content.subject;
+            let begins = deceptive::line(&opening(&parts.quoted, subject));
             let (begins, _) = text::clip(begins, QUOTED);
             let text = format!("{chars} characters, {begins}");
             scalars.push(("quote", RowCell::Text(text.trim_end_matches(", ").to_owned())));
         }
-        None if is_reply => scalars.push(("quote", RowCell::Text("none".to_owned()))),
+        None if written.is_reply => scalars.push(("quote", RowCell::Text("none".to_owned()))),
         None => {}
     }
+    let own = written.draft.own;
     match parts.text.chars().count() {
         0 => {}
         // A text that another program wrote may not be the user's alone.
-        chars if draft.own && chars <= SHORT => scalars.push(("text", RowCell::Text(parts.text))),
+        chars if own && chars <= SHORT => scalars.push(("text", RowCell::Text(parts.text))),
         _ => {
             let name = "b1".to_owned();
             scalars.push(("text", RowCell::Text(name.clone())));
-            let text = LongText { name, text: parts.text, own: draft.own, ..LongText::default() };
+            let text = LongText { name, text: parts.text, own, ..LongText::default() };
             response.texts.push(text);
         }
     }
-    response.notes = differences(&draft.content, content);
-    for note in &draft.notes {
-        if !response.notes.contains(note) {
-            response.notes.push(note.clone());
+}
+
+/// Returns the notes on a draft: its differences from the request, the notes on the request, and
+/// its importance.
+fn draft_notes(written: &WrittenDraft<'_>) -> Vec<Note> {
+    let content = &written.stored.content;
+    let mut notes = differences(&written.draft.content, content);
+    for note in &written.draft.notes {
+        if !notes.contains(note) {
+            notes.push(note.clone());
         }
     }
     match content.importance {
-        Importance::High => response.notes.push("importance: high".into()),
-        Importance::Low => response.notes.push("importance: low".into()),
+        Importance::High => notes.push("importance: high".into()),
+        Importance::Low => notes.push("importance: low".into()),
         Importance::Normal => {}
     }
+    notes
+}
+
+/// Returns the note on how a draft, named by its id, is sent.
+fn next_step(ctx: &Context, content: &OutgoingMessage, id: &str) -> Note {
     let nobody = [&content.to, &content.cc, &content.bcc].iter().all(|list| list.is_empty());
-    response.notes.push(if nobody {
-        note!(
-            "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
-            ours(&handle)
-        )
+    if nobody {
+        note!("nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…", ours(id))
     } else if ctx.config.access < AccessLevel::Send {
         "nothing was sent; sending needs access `send`: the user can send the draft".into()
     } else {
-        note!("nothing was sent; mail_send id={} sends it", ours(&handle))
-    });
-    response.notes.append(&mut late);
-    response
+        note!("nothing was sent; mail_send id={} sends it", ours(id))
+    }
 }
 
 /// Lists people on one line, every address in full.

@@ -7,6 +7,8 @@ use daysheet_core::provider::mail::OutgoingMessage;
 use daysheet_core::provider::{Account, Mailbox};
 use daysheet_core::text::Note;
 
+use crate::pipeline::context::Context;
+
 /// The size, in bytes, up to which a text is processed on the thread of its session.
 pub(crate) const LONG: usize = 64 << 10;
 
@@ -14,6 +16,13 @@ pub(crate) const LONG: usize = 64 << 10;
 pub(super) struct DraftContext {
     pub(super) account: Account,
     pub(super) mailbox: Arc<dyn Mailbox>,
+}
+
+impl DraftContext {
+    /// Opens the mailbox of an account.
+    pub(super) fn open(ctx: &Context, account: Account) -> Result<Self> {
+        Ok(Self { mailbox: ctx.connect.mailbox(&account)?, account })
+    }
 }
 
 /// Processes the text of a message of this size, on a thread of its own if it is long: a text may

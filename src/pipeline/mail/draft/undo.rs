@@ -13,7 +13,7 @@ use daysheet_core::text::{note, quoted_list};
 use super::attachments::check_sizes;
 use super::kept::{KeptContent, identity};
 use super::steps::NewDraft;
-use super::{people, rewrite_draft, stored_draft};
+use super::{DraftRewrite, people, rewrite_draft, stored_draft};
 use crate::outputs::hash;
 use crate::pipeline::access::guard::{check_allow_list, everybody, require_access};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
@@ -65,5 +65,6 @@ pub(crate) async fn undo_edit(
     }
     let own = people::is_ours(&content.message_id);
     let draft = NewDraft { content, notes, own };
-    rewrite_draft(ctx, &context, handle, &stored, draft, "undo", caller).await
+    let rewrite = DraftRewrite { context: &context, handle, stored: &stored, op: "undo" };
+    rewrite_draft(ctx, rewrite, draft, caller).await
 }

@@ -230,7 +230,7 @@ async fn empty_and_delete(
         ..ActionArguments::default()
     };
     let steps = [(ModifyVerb::Move, with)];
-    let mut response = change_messages(ctx, choice, "move", &steps, request.dry_run, None).await?;
+    let mut response = change_messages(ctx, choice, "move", &steps, None).await?;
     let change = SettingsChange::DeleteFolder { id: place.id.clone() };
     let about = (place.name.as_str(), "delete", "after its messages were moved");
     let deleted = if request.dry_run {

@@ -467,7 +467,7 @@ async fn run_over(
         let line = note!("skipped: {}", ours(write_error.join(", ")));
         choice.notes.push(line);
     }
-    change_messages(ctx, choice, "run", &steps, with.dry_run, None).await
+    change_messages(ctx, choice, "run", &steps, None).await
 }
 
 /// Reads the condition of a rule.

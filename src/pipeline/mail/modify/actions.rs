@@ -71,7 +71,7 @@ impl PlannedAction {
     }
 
     /// Returns true if the message that had this id is in the expected state.
-    pub(super) fn holds(&self, id: &str, state: &MailState) -> bool {
+    pub(super) fn is_met_by(&self, id: &str, state: &MailState) -> bool {
         match &self.expected {
             ExpectedState::Unread(unread) => state.unread == *unread,
             // A flag without a due date accepts any due date.
@@ -106,7 +106,7 @@ impl PlannedAction {
         match (&self.expected, now) {
             (ExpectedState::Deleted, now) => now.is_none(),
             (ExpectedState::Copied, now) => now.is_some(),
-            (_, Some(state)) => self.holds(id, state),
+            (_, Some(state)) => self.is_met_by(id, state),
             (_, None) => false,
         }
     }
@@ -237,102 +237,126 @@ pub(super) async fn plan_actions(
     created: &mut Vec<CreatedFolder>,
 ) -> Result<Vec<PlannedAction>> {
     let can = mailbox.capabilities();
-    let one =
-        |step: MessageAction, expected: ExpectedState| Ok(vec![PlannedAction { step, expected }]);
-    match verb {
-        ModifyVerb::Read => one(MessageAction::Read(true), ExpectedState::Unread(false)),
-        ModifyVerb::Unread => one(MessageAction::Read(false), ExpectedState::Unread(true)),
+    let (step, expected) = match verb {
+        ModifyVerb::Read => (MessageAction::Read(true), ExpectedState::Unread(false)),
+        ModifyVerb::Unread => (MessageAction::Read(false), ExpectedState::Unread(true)),
         ModifyVerb::Star => {
             if !can.task_flags && with.due.is_some() {
                 return Err(Error::argument(format!("{}'s stars have no due time", can.name))
                     .next("leave out `due`, or create an event with calendar_save"));
             }
             let flag = MessageFlag::Set { due: with.due };
-            one(MessageAction::Flag(flag.clone()), ExpectedState::Flag(flag))
+            (MessageAction::Flag(flag.clone()), ExpectedState::Flag(flag))
         }
         ModifyVerb::Unstar => {
-            one(MessageAction::Flag(MessageFlag::None), ExpectedState::Flag(MessageFlag::None))
+            (MessageAction::Flag(MessageFlag::None), ExpectedState::Flag(MessageFlag::None))
         }
         ModifyVerb::Done if !can.task_flags => {
-            Err(Error::argument(format!("{}'s stars cannot be marked done", can.name))
-                .next("use do=unstar or do=archive"))
+            return Err(Error::argument(format!("{}'s stars cannot be marked done", can.name))
+                .next("use do=unstar or do=archive"));
         }
         ModifyVerb::Done => {
-            one(MessageAction::Flag(MessageFlag::Done), ExpectedState::Flag(MessageFlag::Done))
+            (MessageAction::Flag(MessageFlag::Done), ExpectedState::Flag(MessageFlag::Done))
         }
-        ModifyVerb::Archive => going(mailbox, FolderMove::Archive).await,
-        ModifyVerb::Trash => going(mailbox, FolderMove::Trash).await,
-        ModifyVerb::Spam => going(mailbox, FolderMove::Spam).await,
-        ModifyVerb::Restore => going(mailbox, FolderMove::Back).await,
-        ModifyVerb::Move | ModifyVerb::Copy => {
-            let name = with.to.first().map_or("", String::as_str);
-            let known = query::place(name);
-            let way = match known.as_str() {
-                "inbox" => Some(FolderMove::Back),
-                "archive" => Some(FolderMove::Archive),
-                "trash" => Some(FolderMove::Trash),
-                "spam" => Some(FolderMove::Spam),
-                _ => None,
-            };
-            let removed = find_removed(mailbox, with).await?;
-            let only_removed =
-                |removed: Vec<String>| (!removed.is_empty()).then(|| labelled(Vec::new(), removed));
-            if let (true, ModifyVerb::Move, Some(way)) = (can.has_labels(), verb, way) {
-                let mut actions = going(mailbox, way).await?;
-                actions.extend(only_removed(removed));
-                return Ok(actions);
-            }
-            let place = find(mailbox, name, FolderKind::Folder, with, created).await?;
-            match (verb == ModifyVerb::Move, can.system_label("inbox")) {
-                (true, Some(inbox)) => {
-                    let expected = ExpectedState::Labelled {
-                        under: vec![place.id.clone()],
-                        not_under: removed.clone(),
-                        out_of: Some(inbox.to_owned()),
-                    };
-                    if removed.is_empty() {
-                        return one(MessageAction::Move(place.id), expected);
-                    }
-                    // Here a move is a change of labels, too, so one request makes both.
-                    let away = ["inbox", "spam", "trash"].map(|word| can.system_label(word));
-                    let away = away.into_iter().flatten().map(str::to_owned);
-                    let remove = away.chain(removed).collect();
-                    one(MessageAction::Label { add: vec![place.id], remove }, expected)
-                }
-                (true, None) => {
-                    let step = MessageAction::Move(place.id.clone());
-                    let mut actions = one(step, ExpectedState::In(place.id))?;
-                    actions.extend(only_removed(removed));
-                    Ok(actions)
-                }
-                (false, Some(_)) => {
-                    let expected = ExpectedState::Labelled {
-                        under: vec![place.id.clone()],
-                        not_under: Vec::new(),
-                        out_of: None,
-                    };
-                    one(MessageAction::Copy(place.id), expected)
-                }
-                (false, None) => one(MessageAction::Copy(place.id), ExpectedState::Copied),
-            }
-        }
+        ModifyVerb::Archive => return plan_folder_move(mailbox, FolderMove::Archive).await,
+        ModifyVerb::Trash => return plan_folder_move(mailbox, FolderMove::Trash).await,
+        ModifyVerb::Spam => return plan_folder_move(mailbox, FolderMove::Spam).await,
+        ModifyVerb::Restore => return plan_folder_move(mailbox, FolderMove::Back).await,
+        ModifyVerb::Move => return plan_move(mailbox, with, created).await,
+        ModifyVerb::Copy => return plan_copy(mailbox, with, created).await,
         ModifyVerb::Label
         | ModifyVerb::Categorize
         | ModifyVerb::Unlabel
-        | ModifyVerb::Uncategorize => {
-            // Before a label is created, so that a refusal leaves no new label behind.
-            let removed = find_removed(mailbox, with).await?;
-            let named = find_labels(mailbox, &with.to, with, created).await?;
-            let action = if matches!(verb, ModifyVerb::Label | ModifyVerb::Categorize) {
-                labelled(named, removed)
-            } else {
-                labelled(Vec::new(), named)
-            };
-            Ok(vec![action])
+        | ModifyVerb::Uncategorize => return plan_labels(mailbox, verb, with, created).await,
+        ModifyVerb::Delete => (MessageAction::Delete, ExpectedState::Deleted),
+        ModifyVerb::Unsubscribe => {
+            return Err(Error::new(ErrorKind::Internal, "unsubscribing is no step"));
         }
-        ModifyVerb::Delete => one(MessageAction::Delete, ExpectedState::Deleted),
-        ModifyVerb::Unsubscribe => Err(Error::new(ErrorKind::Internal, "unsubscribing is no step")),
+    };
+    Ok(vec![PlannedAction { step, expected }])
+}
+
+/// Plans a move to the folder or label in `to`, which also removes labels.
+async fn plan_move(
+    mailbox: &dyn Mailbox,
+    with: &ActionArguments,
+    created: &mut Vec<CreatedFolder>,
+) -> Result<Vec<PlannedAction>> {
+    let can = mailbox.capabilities();
+    let name = with.to.first().map_or("", String::as_str);
+    let way = match query::place(name).as_str() {
+        "inbox" => Some(FolderMove::Back),
+        "archive" => Some(FolderMove::Archive),
+        "trash" => Some(FolderMove::Trash),
+        "spam" => Some(FolderMove::Spam),
+        _ => None,
+    };
+    let removed = find_removed(mailbox, with).await?;
+    if let (true, Some(way)) = (can.has_labels(), way) {
+        let mut actions = plan_folder_move(mailbox, way).await?;
+        actions.extend(removal(removed));
+        return Ok(actions);
     }
+    let place = find(mailbox, name, FolderKind::Folder, with, created).await?;
+    let Some(inbox) = can.system_label("inbox") else {
+        let step = MessageAction::Move(place.id.clone());
+        let moved = PlannedAction { step, expected: ExpectedState::In(place.id) };
+        return Ok(std::iter::once(moved).chain(removal(removed)).collect());
+    };
+    let expected = ExpectedState::Labelled {
+        under: vec![place.id.clone()],
+        not_under: removed.clone(),
+        out_of: Some(inbox.to_owned()),
+    };
+    let step = if removed.is_empty() {
+        MessageAction::Move(place.id)
+    } else {
+        // Here a move is a change of labels, too, so one request makes both.
+        let away = ["inbox", "spam", "trash"].map(|word| can.system_label(word));
+        let away = away.into_iter().flatten().map(str::to_owned);
+        MessageAction::Label { add: vec![place.id], remove: away.chain(removed).collect() }
+    };
+    Ok(vec![PlannedAction { step, expected }])
+}
+
+/// Plans a copy to the folder or label in `to`.
+async fn plan_copy(
+    mailbox: &dyn Mailbox,
+    with: &ActionArguments,
+    created: &mut Vec<CreatedFolder>,
+) -> Result<Vec<PlannedAction>> {
+    let name = with.to.first().map_or("", String::as_str);
+    let place = find(mailbox, name, FolderKind::Folder, with, created).await?;
+    let expected = match mailbox.capabilities().system_label("inbox") {
+        Some(_) => ExpectedState::Labelled {
+            under: vec![place.id.clone()],
+            not_under: Vec::new(),
+            out_of: None,
+        },
+        None => ExpectedState::Copied,
+    };
+    Ok(vec![PlannedAction { step: MessageAction::Copy(place.id), expected }])
+}
+
+/// Plans a verb that adds or removes the labels in `to`.
+async fn plan_labels(
+    mailbox: &dyn Mailbox,
+    verb: ModifyVerb,
+    with: &ActionArguments,
+    created: &mut Vec<CreatedFolder>,
+) -> Result<Vec<PlannedAction>> {
+    // Before a label is created, so that a refusal leaves no new label behind.
+    let removed = find_removed(mailbox, with).await?;
+    let named = find_labels(mailbox, &with.to, with, created).await?;
+    Ok(vec![match verb {
+        ModifyVerb::Label | ModifyVerb::Categorize => labelled(named, removed),
+        _ => labelled(Vec::new(), named),
+    }])
+}
+
+/// Returns the action that removes labels, if there are any.
+fn removal(labels: Vec<String>) -> Option<PlannedAction> {
+    (!labels.is_empty()).then(|| labelled(Vec::new(), labels))
 }
 
 /// Returns the action that adds labels and removes others.
@@ -375,7 +399,8 @@ enum FolderMove {
     Back,
 }
 
-async fn going(mailbox: &dyn Mailbox, way: FolderMove) -> Result<Vec<PlannedAction>> {
+/// Plans a move into or out of the folders that every mailbox has.
+async fn plan_folder_move(mailbox: &dyn Mailbox, way: FolderMove) -> Result<Vec<PlannedAction>> {
     let can = mailbox.capabilities();
     let known = async |word: &str| match can.system_label(word) {
         Some(id) => Ok(id.to_owned()),

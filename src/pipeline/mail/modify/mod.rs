@@ -2,37 +2,32 @@
 //!
 //! Every change takes the same steps: choosing messages ([`chosen`]) and actions ([`actions`]),
 //! reading the present states, storing these for an undo ([`undo`]), the writes, and reading the
-//! states again. The answer reports the provider's states, in few words for any number of messages
+//! states again ([`apply`]). The answer reports the provider's states, in few words for any number of messages
 //! ([`report`]).
 
 pub(crate) mod actions;
+mod apply;
 pub(crate) mod chosen;
 mod report;
 pub(crate) mod undo;
 mod unsubscribe;
 pub(crate) mod work;
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
 use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
-use daysheet_core::call::doubt::look_for;
 use daysheet_core::choice::WordChoice;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::Mailbox;
-use daysheet_core::provider::mail::MailState;
+use daysheet_core::error::{Error, Result};
 use daysheet_core::text::{Note, note};
 use daysheet_core::time_parse;
 use futures_util::future::{OptionFuture, join, join_all};
 
-use self::actions::{ActionArguments, PlannedAction, plan_actions};
+use self::actions::{ActionArguments, plan_actions};
+use self::apply::{apply_actions, find_changes};
 use self::chosen::{ChosenMessages, MessageChoice, chosen_ids, chosen_query};
 use self::report::{ChangeReport, first_lines, report_changes, subjects};
 use self::unsubscribe::leave_lists;
-use self::work::{AccountBatch, MessageChange, MessageOutcome};
+use self::work::{AccountBatch, MessageOutcome};
 use super::search::plan::folder_of;
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::audit::{BEGUN, audit_after, log_entry};
@@ -83,7 +78,7 @@ pub(crate) async fn mail_modify(
     if verb == ModifyVerb::Unsubscribe {
         return leave_lists(ctx, choice, request.dry_run, caller).await;
     }
-    change_messages(ctx, choice, verb.word(), &[(verb, with)], request.dry_run, Some(caller)).await
+    change_messages(ctx, choice, verb.word(), &[(verb, with)], Some(caller)).await
 }
 
 /// Replaces the handles of folders and labels in `to` by their ids.
@@ -107,57 +102,22 @@ async fn by_folder_ids(
 }
 
 /// Applies actions to the chosen messages, and reports the outcome. `steps` are applied in
-/// order, and undone together. The `caller` is asked before messages are deleted permanently.
+/// order, and undone together; nothing is written if their arguments ask for a dry run. The
+/// `caller` is asked before messages are deleted permanently.
 pub(crate) async fn change_messages(
     ctx: &Context,
     mut choice: MessageChoice,
     op: &'static str,
     steps: &[(ModifyVerb, ActionArguments)],
-    dry_run: bool,
     caller: Option<&dyn ClientPrompts>,
 ) -> Result<WholeAnswer> {
-    let mut works = Vec::new();
-    let several = choice.accounts.len() > 1;
-    for chosen in std::mem::take(&mut choice.accounts) {
-        let (mut all, mut created) = (Vec::new(), Vec::new());
-        let mut refused = None;
-        for (verb, with) in steps {
-            let planned = async {
-                let with = by_folder_ids(ctx, *verb, with, &chosen).await?;
-                plan_actions(&*chosen.mailbox, *verb, &with, &mut created).await
-            };
-            match planned.await {
-                Ok(mut some) => all.append(&mut some),
-                Err(error) if several => refused = Some(error),
-                Err(error) => return Err(error),
-            }
-        }
-        for folder in &created {
-            folder.keep_levels(&ctx.store, &chosen.account.id).await;
-            let named = name_account(several_accounts(ctx).await, &chosen.label);
-            choice.notes.push(named(folder.note()));
-        }
-        match refused {
-            Some(error) => choice.failed.push((chosen.label, error)),
-            None => works.push(AccountBatch {
-                chosen,
-                actions: all,
-                changes: Vec::new(),
-                created,
-                unchanged: 0,
-                misses: Vec::new(),
-            }),
-        }
-    }
-    if let (true, Some((name, error))) = (works.is_empty(), choice.failed.first()) {
-        return Err(error.clone().context(name));
-    }
-    choice.notes.dedup();
+    let dry_run = steps.iter().any(|(_, with)| with.dry_run);
+    let mut works = plan_batches(ctx, &mut choice, steps).await?;
     // Subjects are read now, because the messages may be deleted.
     let named: Vec<_> =
         works.iter().map(|work| (work.chosen.mailbox.clone(), work.chosen.ids.clone())).collect();
     // Messages already in the requested state are not written again.
-    let looking = join_all(works.iter_mut().map(look));
+    let looking = join_all(works.iter_mut().map(find_changes));
     // A dry run reads its own rows, which have the subjects.
     let subjects = OptionFuture::from((!dry_run).then(|| subjects(named)));
     let (_, subjects) = join(looking, subjects).await;
@@ -183,6 +143,49 @@ pub(crate) async fn change_messages(
     }
     let report = ChangeReport { op, undo, dry_run, subjects };
     report_changes(ctx, works, choice, report).await
+}
+
+/// Plans the actions on the chosen messages of each account, which are taken out of `choice`.
+/// Folders and labels are created for them.
+///
+/// # Errors
+/// The error of the only account, or of the first if all accounts failed.
+async fn plan_batches(
+    ctx: &Context,
+    choice: &mut MessageChoice,
+    steps: &[(ModifyVerb, ActionArguments)],
+) -> Result<Vec<AccountBatch>> {
+    let mut works = Vec::new();
+    let several = choice.accounts.len() > 1;
+    for chosen in std::mem::take(&mut choice.accounts) {
+        let (mut all, mut created) = (Vec::new(), Vec::new());
+        let mut refused = None;
+        for (verb, with) in steps {
+            let planned = async {
+                let with = by_folder_ids(ctx, *verb, with, &chosen).await?;
+                plan_actions(&*chosen.mailbox, *verb, &with, &mut created).await
+            };
+            match planned.await {
+                Ok(mut some) => all.append(&mut some),
+                Err(error) if several => refused = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        for folder in &created {
+            folder.keep_levels(&ctx.store, &chosen.account.id).await;
+            let named = name_account(several_accounts(ctx).await, &chosen.label);
+            choice.notes.push(named(folder.note()));
+        }
+        match refused {
+            Some(error) => choice.failed.push((chosen.label, error)),
+            None => works.push(AccountBatch { actions: all, created, ..AccountBatch::new(chosen) }),
+        }
+    }
+    if let (true, Some((name, error))) = (works.is_empty(), choice.failed.first()) {
+        return Err(error.clone().context(name));
+    }
+    choice.notes.dedup();
+    Ok(works)
 }
 
 /// Asks the user before messages are deleted permanently. Returns the reason if they must not be
@@ -240,7 +243,7 @@ async fn write_changes(
         }
     }
     let look = ctx.config.look;
-    join_all(works.iter_mut().map(|work| write(work, look))).await;
+    join_all(works.iter_mut().map(|work| apply_actions(work, look))).await;
     let mut undo = undo_number;
     if let Some(number) = undo_number {
         match trim_states(ctx, works, number).await {
@@ -305,156 +308,6 @@ fn undone(error: Error, notes: &[Note]) -> Error {
     error.context(made.join("; "))
 }
 
-/// Reads the states of the messages, and finds those not in the expected state.
-async fn look(work: &mut AccountBatch) {
-    let ids = std::mem::take(&mut work.chosen.ids);
-    let mut states = work.chosen.mailbox.states(&ids).await.into_iter();
-    for id in &ids {
-        match states.next() {
-            Some(Ok(state)) if work.actions.iter().all(|action| action.holds(id, &state)) => {
-                work.unchanged += 1;
-            }
-            Some(Ok(state)) => work.changes.push(MessageChange {
-                now: Some(state.clone()),
-                before: state,
-                outcome: MessageOutcome::Planned,
-            }),
-            Some(Err(error)) => work.miss(id, "failed", error.to_string()),
-            None => work.miss(id, "failed", "the provider did not report its state"),
-        }
-    }
-    work.chosen.ids = ids;
-}
-
-/// Looks up changes whose responses were lost, until the messages are in the expected
-/// state or the time is up. `ids` are their original ids.
-async fn look_again(
-    mailbox: &dyn Mailbox,
-    action: &PlannedAction,
-    ids: &[String],
-    states: &[MailState],
-    answers: &mut [Result<Option<MailState>>],
-    look: Duration,
-) {
-    let open = |answer: &Result<Option<MailState>>| matches!(answer, Err(error) if error.is_open());
-    // The state of a message does not show whether it was copied, so copies are not looked up.
-    let places: Vec<usize> = (0..answers.len())
-        .filter(|at| answers.get(*at).is_some_and(open) && !action.is_copy())
-        .collect();
-    let (places, found) = (&places, &Mutex::new(HashMap::new()));
-    look_for(look, || async move {
-        let known: Vec<usize> = lock(found).keys().copied().collect();
-        let missing: Vec<usize> = places.iter().copied().filter(|at| !known.contains(at)).collect();
-        let now: Vec<String> =
-            missing.iter().filter_map(|at| Some(states.get(*at)?.id.clone())).collect();
-        for (at, state) in missing.iter().zip(mailbox.states(&now).await) {
-            let state = match state {
-                Ok(state) => Some(state),
-                Err(error) if error.kind() == ErrorKind::NotFound => None,
-                // Looked up again until the time is up.
-                Err(_) => continue,
-            };
-            if ids.get(*at).is_some_and(|id| action.is_done(id, state.as_ref())) {
-                lock(found).insert(*at, state);
-            }
-        }
-        (lock(found).len() == places.len()).then_some(())
-    })
-    .await;
-    for (at, state) in lock(found).drain() {
-        if let Some(answer) = answers.get_mut(at) {
-            *answer = Ok(state);
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Applies the steps in order, and compares the states.
-async fn write(work: &mut AccountBatch, look: Duration) {
-    let mut misses = Vec::new();
-    for action in &work.actions {
-        let mut places = Vec::new();
-        let mut ids = Vec::new();
-        let mut states = Vec::new();
-        for (at, change) in work.changes.iter().enumerate() {
-            let going_on = matches!(change.outcome, MessageOutcome::Planned | MessageOutcome::Done);
-            match &change.now {
-                Some(now) if going_on && !action.holds(&change.before.id, now) => {
-                    places.push(at);
-                    ids.push(change.before.id.clone());
-                    states.push(now.clone());
-                }
-                _ => {}
-            }
-        }
-        if states.is_empty() {
-            continue;
-        }
-        let mailbox = &*work.chosen.mailbox;
-        let mut answers = mailbox.apply(&states, &action.step).await;
-        look_again(mailbox, action, &ids, &states, &mut answers, look).await;
-        let mut answers = answers.into_iter();
-        for at in places {
-            let Some(change) = work.changes.get_mut(at) else {
-                continue;
-            };
-            let began = change.outcome == MessageOutcome::Done;
-            let (outcome, why) = match answers.next() {
-                Some(Ok(now)) => {
-                    let done = action.is_done(&change.before.id, now.as_ref());
-                    let missing = now.is_none();
-                    change.now = now;
-                    match (done, missing) {
-                        (true, _) => (MessageOutcome::Done, None),
-                        (false, true) => (MessageOutcome::Failed, Some(deleted_meanwhile())),
-                        (false, false) => (MessageOutcome::Open, Some(not_so())),
-                    }
-                }
-                Some(Err(error)) if error.is_open() => (MessageOutcome::Open, Some(error)),
-                // An earlier step was carried out, so the message is partly changed.
-                Some(Err(error)) if began => (MessageOutcome::Open, Some(error)),
-                Some(Err(error)) => (MessageOutcome::Failed, Some(error)),
-                None => (MessageOutcome::Open, Some(unanswered())),
-            };
-            change.outcome = outcome;
-            if let Some(error) = why {
-                let (result, why) = if error.is_open() {
-                    (
-                        "unknown",
-                        if action.is_copy() {
-                            format!(
-                                "{}: it may be done anyway, so check the folder before copying again",
-                                error.message()
-                            )
-                        } else {
-                            format!(
-                                "{}: it may be done anyway, so call again: that changes nothing \
-                                 twice",
-                                error.message()
-                            )
-                        },
-                    )
-                } else {
-                    ("failed", error.to_string())
-                };
-                misses.push((change.before.id.clone(), result, why));
-            }
-        }
-    }
-    for (id, result, why) in misses {
-        work.miss(&id, result, why);
-    }
-    // A state that was right before any step needed it counts as done.
-    for change in &mut work.changes {
-        if change.outcome == MessageOutcome::Planned {
-            change.outcome = MessageOutcome::Done;
-        }
-    }
-}
-
 /// Marks the messages of a refused change as unchanged.
 fn refuse(works: &mut [AccountBatch], why: &'static str) {
     for work in works {
@@ -462,17 +315,4 @@ fn refuse(works: &mut [AccountBatch], why: &'static str) {
             work.miss(&change.before.id, "refused", why);
         }
     }
-}
-
-fn deleted_meanwhile() -> Error {
-    Error::new(ErrorKind::NotFound, "it no longer exists").next("search again")
-}
-
-fn not_so() -> Error {
-    Error::new(ErrorKind::Conflict, "the provider accepted the change but did not apply it")
-        .next("look at it with mail_read")
-}
-
-fn unanswered() -> Error {
-    Error::new(ErrorKind::Network, "the provider did not report its state")
 }

@@ -44,65 +44,49 @@ pub(super) struct ChangeReport {
     pub(super) subjects: Option<HashMap<String, String>>,
 }
 
+impl ChangeReport {
+    /// Returns the scalar that counts the changed messages, and their outcome.
+    fn success(&self) -> (&'static str, MessageOutcome) {
+        match (self.dry_run, self.op) {
+            (true, _) => ("planned", MessageOutcome::Planned),
+            (false, "undo") => ("undone", MessageOutcome::Done),
+            (false, _) => ("done", MessageOutcome::Done),
+        }
+    }
+
+    /// Returns the number of messages that were changed, or that would be.
+    fn count(&self, works: &[AccountBatch]) -> usize {
+        let (_, outcome) = self.success();
+        works.iter().map(|one| one.count(outcome)).sum()
+    }
+}
+
+/// Returns the response about a change.
 pub(super) async fn report_changes(
     ctx: &Context,
     works: Vec<AccountBatch>,
     choice: MessageChoice,
     report: ChangeReport,
 ) -> Result<WholeAnswer> {
-    let ChangeReport { op, undo, dry_run, subjects } = report;
     let mut response = WholeAnswer::default();
     let several = works.len() > 1;
-    let (word, turn) = match (dry_run, op) {
-        (true, _) => ("planned", MessageOutcome::Planned),
-        (false, "undo") => ("undone", MessageOutcome::Done),
-        (false, _) => ("done", MessageOutcome::Done),
-    };
-    let number = |count: usize| RowCell::Count(i64::try_from(count).unwrap_or(i64::MAX));
-    let done: usize = works.iter().map(|one| one.count(turn)).sum();
-    let unchanged: usize = works.iter().map(|one| one.unchanged).sum();
-    let scalars = &mut response.document.scalars;
-    scalars.push((word, number(done)));
-    if unchanged > 0 {
-        scalars.push(("unchanged", number(unchanged)));
-        if done == 0 && op != "undo" {
-            response.notes.push(note!("unchanged: already as do={} would leave them", op));
-        }
+    let done = report.count(&works);
+    add_counts(&works, &report, &mut response);
+    if report.dry_run {
+        add_planned_rows(ctx, &works, done, &mut response).await?;
     }
-    if let Some(undo) = undo {
-        scalars.push(("undo", RowCell::Handle(HandleKind::Undo.prefix(), undo)));
-    }
-    if dry_run {
-        response.notes.push("dry run: nothing was written".into());
-        let rows = first_rows(ctx, &works, several).await?;
-        if !rows.is_empty() {
-            if done > rows.len() {
-                let shown = rows.len();
-                response.notes.push(note!("the first {} of {} are shown", ours(shown), ours(done)));
-            }
-            response.document.tables.push(rows);
-        }
-    }
-    if let (Some(subjects), 1..=ROWS) = (subjects, done) {
-        let rows = changed_rows(ctx, &works, &subjects, several).await?;
+    if let (Some(subjects), 1..=ROWS) = (&report.subjects, done) {
+        let rows = changed_rows(ctx, &works, subjects, several).await?;
         response.document.tables.extend(Some(rows).filter(|rows| !rows.is_empty()));
     }
-    for work in works.iter().filter(|_| several) {
-        let unchanged = match work.unchanged {
-            0 => String::new(),
-            some => format!(", {some} unchanged"),
-        };
-        let label = &work.chosen.label;
-        let line =
-            note!("{}: {} {}{}", ours(&label), ours(work.count(turn)), ours(word), ours(unchanged));
-        response.notes.push(line);
+    if several {
+        response.notes.extend(works.iter().map(|work| account_line(work, &report)));
     }
-    let mut outcomes = Vec::new();
-    for (name, error) in &choice.failed {
-        outcomes.push(ItemOutcome::failed(name, op, error));
-    }
+    let failed = choice.failed.iter();
+    let mut outcomes: Vec<ItemOutcome> =
+        failed.map(|(name, error)| ItemOutcome::failed(name, report.op, error)).collect();
     for work in &works {
-        outcomes.append(&mut unmet_outcomes(ctx, work, op, &mut response.notes).await);
+        outcomes.append(&mut unmet_outcomes(ctx, work, report.op, &mut response.notes).await);
     }
     let rows = outcome_rows(ctx, &outcomes);
     if !rows.is_empty() {
@@ -111,31 +95,82 @@ pub(super) async fn report_changes(
     if let Some(left) = &choice.left {
         response.notes.push(note!("{} more messages remain: call again for them", ours(&left)));
     }
-    if op == "spam" {
-        let names = works.iter().map(|work| work.chosen.mailbox.capabilities());
-        let names: BTreeSet<_> =
-            names.filter(|can| !can.spam_reports).map(|can| can.name).collect();
-        response.notes.extend(
-            names
-                .into_iter()
-                .map(|name| note!("{} only moves it to spam: reports need its own apps", name)),
-        );
-    }
-    if !dry_run && done > 0 {
-        match op {
-            "delete" => response.notes.push("permanently deleted: there is no undo".into()),
-            "copy" => {
-                response.notes.push("no undo: trash or unlabel the copies instead".into());
-            }
-            _ => {}
-        }
-    }
+    response.notes.extend(limits_of(&works, &report));
     let none = works.iter().all(|one| one.changes.is_empty() && one.unchanged == 0);
     if none && outcomes.is_empty() {
         response.notes.push("no message was found".into());
     }
     response.notes.extend(choice.notes);
     Ok(response)
+}
+
+/// Adds the numbers of changed and unchanged messages, and the undo.
+fn add_counts(works: &[AccountBatch], report: &ChangeReport, response: &mut WholeAnswer) {
+    let number = |count: usize| RowCell::Count(i64::try_from(count).unwrap_or(i64::MAX));
+    let done = report.count(works);
+    let unchanged: usize = works.iter().map(|one| one.unchanged).sum();
+    let scalars = &mut response.document.scalars;
+    scalars.push((report.success().0, number(done)));
+    if unchanged > 0 {
+        scalars.push(("unchanged", number(unchanged)));
+        if done == 0 && report.op != "undo" {
+            response.notes.push(note!("unchanged: already as do={} would leave them", report.op));
+        }
+    }
+    if let Some(undo) = report.undo {
+        scalars.push(("undo", RowCell::Handle(HandleKind::Undo.prefix(), undo)));
+    }
+}
+
+/// Adds the first of the messages that a dry run would change.
+async fn add_planned_rows(
+    ctx: &Context,
+    works: &[AccountBatch],
+    planned: usize,
+    response: &mut WholeAnswer,
+) -> Result<()> {
+    response.notes.push("dry run: nothing was written".into());
+    let rows = first_rows(ctx, works, works.len() > 1).await?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    if planned > rows.len() {
+        let shown = rows.len();
+        response.notes.push(note!("the first {} of {} are shown", ours(shown), ours(planned)));
+    }
+    response.document.tables.push(rows);
+    Ok(())
+}
+
+/// Returns the note with the numbers of one account of several.
+fn account_line(work: &AccountBatch, report: &ChangeReport) -> Note {
+    let (word, outcome) = report.success();
+    let unchanged = match work.unchanged {
+        0 => String::new(),
+        some => format!(", {some} unchanged"),
+    };
+    let label = &work.chosen.label;
+    note!("{}: {} {}{}", ours(&label), ours(work.count(outcome)), ours(word), ours(unchanged))
+}
+
+/// Returns the notes on what a change does not do, or cannot be undone.
+fn limits_of(works: &[AccountBatch], report: &ChangeReport) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if report.op == "spam" {
+        let names = works.iter().map(|work| work.chosen.mailbox.capabilities());
+        let names: BTreeSet<_> =
+            names.filter(|can| !can.spam_reports).map(|can| can.name).collect();
+        let line = |name| note!("{} only moves it to spam: reports need its own apps", name);
+        notes.extend(names.into_iter().map(line));
+    }
+    if !report.dry_run && report.count(works) > 0 {
+        match report.op {
+            "delete" => notes.push("permanently deleted: there is no undo".into()),
+            "copy" => notes.push("no undo: trash or unlabel the copies instead".into()),
+            _ => {}
+        }
+    }
+    notes
 }
 
 /// Returns the sender and subject of the first messages to change: a line for each.

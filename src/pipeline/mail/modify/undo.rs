@@ -173,14 +173,7 @@ async fn plan(chosen: ChosenMessages, account_undo: Vec<MessageUndo>) -> Account
     let id = |one: &MessageUndo| one.after.as_ref().unwrap_or(&one.before).id.clone();
     let ids: Vec<String> = account_undo.iter().map(id).collect();
     let mut states = chosen.mailbox.states(&ids).await.into_iter();
-    let mut work = AccountBatch {
-        chosen,
-        actions: Vec::new(),
-        created: Vec::new(),
-        changes: Vec::new(),
-        unchanged: 0,
-        misses: Vec::new(),
-    };
+    let mut work = AccountBatch::new(chosen);
     let mut targets = Vec::new();
     for (id, one) in ids.iter().zip(&account_undo) {
         match states.next() {

@@ -48,6 +48,18 @@ pub(crate) struct UnmetState {
 }
 
 impl AccountBatch {
+    /// Creates a batch without actions and changes.
+    pub(super) fn new(chosen: ChosenMessages) -> Self {
+        Self {
+            chosen,
+            actions: Vec::new(),
+            created: Vec::new(),
+            changes: Vec::new(),
+            unchanged: 0,
+            misses: Vec::new(),
+        }
+    }
+
     /// Returns an entry of the audit log.
     pub(super) fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> AuditEntry<'a> {
         let ids = self.changes.iter().map(|one| one.before.id.clone());
@@ -61,6 +73,7 @@ impl AccountBatch {
         }
     }
 
+    /// Returns the number of changes with this outcome.
     pub(super) fn count(&self, turn: MessageOutcome) -> usize {
         let same = self.changes.iter().filter(|one| one.outcome == turn);
         same.count()
@@ -89,6 +102,7 @@ impl AccountBatch {
         }
     }
 
+    /// Adds a message that is not in the expected state.
     pub(super) fn miss(&mut self, id: &str, result: &'static str, why: impl Into<String>) {
         self.misses.push(UnmetState { id: id.to_owned(), result, why: why.into() });
     }

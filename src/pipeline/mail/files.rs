@@ -3,23 +3,31 @@
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{AttachmentInfo, SourceMessage};
 
+/// The two ids of an attachment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AttachmentIds<'a> {
+    /// The id that the caller knows it by, which errors name.
+    pub(super) handle: &'a str,
+    /// The lasting id; see [`split_id`].
+    pub(super) lasting: &'a str,
+}
+
 /// Returns the message of an attachment, and the facts on the attachment.
 pub(super) async fn file_named(
     mailbox: &dyn daysheet_core::provider::Mailbox,
-    handle: &str,
-    id: &str,
+    ids: AttachmentIds<'_>,
 ) -> Result<(String, AttachmentInfo)> {
-    let (message, _) = split_id(id);
+    let (message, _) = split_id(ids.lasting);
     let original = mailbox.source_message(message).await?;
-    Ok((message.to_owned(), file_of(&original, handle, id)?))
+    Ok((message.to_owned(), file_of(&original, ids)?))
 }
 
 /// Returns the attachment of a message that has this lasting id.
-pub(super) fn file_of(original: &SourceMessage, handle: &str, id: &str) -> Result<AttachmentInfo> {
-    let (_, part) = split_id(id);
-    let is_it = |file: &&AttachmentInfo| file.id == id || file.id == part;
+pub(super) fn file_of(original: &SourceMessage, ids: AttachmentIds<'_>) -> Result<AttachmentInfo> {
+    let (_, part) = split_id(ids.lasting);
+    let is_it = |file: &&AttachmentInfo| file.id == ids.lasting || file.id == part;
     original.files.iter().find(is_it).cloned().ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, format!("{handle} no longer exists"))
+        Error::new(ErrorKind::NotFound, format!("{} no longer exists", ids.handle))
             .next("read the message again with mail_read")
     })
 }

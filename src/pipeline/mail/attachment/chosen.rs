@@ -15,7 +15,7 @@ use futures_util::future::join_all;
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::mail::files::{self, split_id};
+use crate::pipeline::mail::files::{self, AttachmentIds, split_id};
 use crate::pipeline::mail::read::messages::MessageTarget;
 use crate::pipeline::mail::read::targets::resolve_targets;
 use crate::pipeline::rows::rows_of;
@@ -42,14 +42,19 @@ pub(super) struct ChosenAttachment {
 }
 
 impl ChosenAttachment {
-    /// Returns the ids of the account and of the message.
-    pub(super) fn message(&self) -> (String, String) {
-        (self.account.id.clone(), split_id(&self.id).0.to_owned())
+    /// Returns its message.
+    pub(super) fn message(&self) -> MessageTarget {
+        MessageTarget { account: self.account.id.clone(), id: split_id(&self.id).0.to_owned() }
+    }
+
+    /// Returns its handle and its lasting id.
+    pub(super) fn ids(&self) -> AttachmentIds<'_> {
+        AttachmentIds { handle: &self.handle, lasting: &self.id }
     }
 }
 
-/// Messages that have attachments, by the ids of account and message.
-pub(super) type AttachmentSources = HashMap<(String, String), Result<SourceMessage>>;
+/// Messages that have attachments.
+pub(super) type AttachmentSources = HashMap<MessageTarget, Result<SourceMessage>>;
 
 pub(super) async fn file_bytes(ctx: &Context, request: &NamedFile, most: u64) -> Result<Vec<u8>> {
     if request.file.size > most {
@@ -69,7 +74,7 @@ pub(super) async fn read_sources(
     ctx: &Context,
     chosen: impl Iterator<Item = &ChosenAttachment>,
 ) -> AttachmentSources {
-    let mut keys: Vec<(String, String)> = Vec::new();
+    let mut keys: Vec<MessageTarget> = Vec::new();
     for one in chosen {
         let key = one.message();
         if !keys.contains(&key) {
@@ -78,15 +83,15 @@ pub(super) async fn read_sources(
     }
     let mut sources = AttachmentSources::new();
     for some in keys.chunks(AT_ONCE) {
-        let read = join_all(some.iter().map(|(account, id)| source_of(ctx, account, id))).await;
+        let read = join_all(some.iter().map(|message| source_of(ctx, message))).await;
         sources.extend(some.iter().cloned().zip(read));
     }
     sources
 }
 
-async fn source_of(ctx: &Context, account: &str, id: &str) -> Result<SourceMessage> {
-    let account = ctx.accounts.by_id(account).await?;
-    ctx.connect.mailbox(&account)?.source_message(id).await
+async fn source_of(ctx: &Context, message: &MessageTarget) -> Result<SourceMessage> {
+    let account = ctx.accounts.by_id(&message.account).await?;
+    ctx.connect.mailbox(&account)?.source_message(&message.id).await
 }
 
 /// Returns the chosen file, with the facts that its message has on it.
@@ -97,8 +102,8 @@ pub(super) fn named_attachment(
     let key = one.message();
     let lost = || Err(Error::new(ErrorKind::Internal, "a message was left out"));
     let source = sources.get(&key).cloned().unwrap_or_else(lost)?;
-    let file = files::file_of(&source, &one.handle, &one.id)?;
-    Ok(NamedFile { account: one.account.clone(), message: key.1, file })
+    let file = files::file_of(&source, one.ids())?;
+    Ok(NamedFile { account: one.account.clone(), message: key.id, file })
 }
 
 /// Returns the attachment with this id, or the attachments of the message or thread.

@@ -31,7 +31,7 @@ use self::chosen::{
 };
 #[cfg(feature = "documents")]
 use self::reading::read_files;
-use super::files::{file_named, split_id};
+use super::files::{AttachmentIds, file_named, split_id};
 use super::read::messages::MessageTarget;
 use crate::files::SavedFile;
 use crate::pipeline::access::guard::{mark_tainted, require_access};
@@ -122,7 +122,8 @@ async fn named_file(
     };
     let account = ctx.accounts.by_id(&owner).await?;
     let mailbox = ctx.connect.mailbox(&account)?;
-    let (message, file) = file_named(mailbox.as_ref(), handle, &id).await?;
+    let (message, file) =
+        file_named(mailbox.as_ref(), AttachmentIds { handle, lasting: &id }).await?;
     Ok(NamedFile { account, message, file })
 }
 

@@ -11,7 +11,9 @@ use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{ATTACHMENT_TEXT, CONTACT, INSIDE, INVITATION, Table};
 use daysheet_core::text::fence::OURS;
 use daysheet_core::text::{Note, brief, note, ours};
-use daysheet_extract::{AnswerLine, ContentBlock, ExtractRequest, InnerFile, ReadingEnd, RowsOf};
+use daysheet_extract::{
+    AnswerLine, ContentBlock, ExtractRequest, FileKind, InnerFile, ReadingEnd, RowsOf,
+};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
@@ -21,7 +23,7 @@ use super::chosen::{
     no_attachments, read_sources, reads_none,
 };
 use super::findings;
-use super::render::{self, FileText};
+use super::render::{self, FileText, WholeText};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::local_files::file_reader;
@@ -60,7 +62,7 @@ impl WantedFile {
     }
 
     /// Returns the part of the attachment that is read; `None` for the whole attachment.
-    fn part(&self) -> Option<String> {
+    fn inner_path(&self) -> Option<String> {
         let parts: Vec<String> = self.inside.iter().map(u32::to_string).collect();
         (!parts.is_empty()).then(|| parts.join("/"))
     }
@@ -131,23 +133,30 @@ pub(super) async fn read_files(ctx: &Context, request: &MailAttachment) -> Resul
         return Err(Error::argument(what).next("give fewer ids; as=list shows those there are"));
     }
     progress::expect("attachments", wanted.len());
-    let answer = read_wanted(ctx, worker, &wanted, &sources, request, &mut notes).await?;
+    let reading = FileReading { worker, sources: &sources, request };
+    let answer = read_wanted(ctx, &reading, &wanted, &mut notes).await?;
     let mut response = answer.response(&ctx.config.zone);
     response.notes.append(&mut notes);
     Ok(response)
 }
 
+/// The means of reading the files of a call.
+struct FileReading<'a> {
+    worker: &'a Worker,
+    /// The messages of the files.
+    sources: &'a AttachmentSources,
+    request: &'a MailAttachment,
+}
+
 /// Reads files, a few at once, as far as the size and the time of one call allow.
 async fn read_wanted(
     ctx: &Context,
-    worker: &Worker,
+    reading: &FileReading<'_>,
     wanted: &[WantedFile],
-    sources: &AttachmentSources,
-    request: &MailAttachment,
     notes: &mut Vec<Note>,
 ) -> Result<GrowingAnswer> {
     let mut answer = GrowingAnswer::new()?;
-    let ends = Instant::now() + worker.call_time();
+    let ends = Instant::now() + reading.worker.call_time();
     let mut late: Vec<String> = Vec::new();
     for (at, some) in wanted.chunks(AT_ONCE).enumerate() {
         let rest = || wanted.iter().skip(at * AT_ONCE).map(WantedFile::id);
@@ -163,8 +172,7 @@ async fn read_wanted(
             late.extend(rest());
             break;
         }
-        let read =
-            some.iter().map(|one| timeout_at(ends, read_file(ctx, worker, one, sources, request)));
+        let read = some.iter().map(|one| timeout_at(ends, read_file(ctx, reading, one)));
         let read = join_all(read).await;
         progress::done("attachments", some.len());
         for (one, read) in some.iter().zip(read) {
@@ -225,13 +233,13 @@ async fn wanted_files(
     Ok(wanted)
 }
 
+/// Reads one file.
 async fn read_file(
     ctx: &Context,
-    worker: &Worker,
+    reading: &FileReading<'_>,
     wanted: &WantedFile,
-    sources: &AttachmentSources,
-    request: &MailAttachment,
 ) -> Result<ReadFile> {
+    let FileReading { worker, sources, request } = *reading;
     let named = named_attachment(&wanted.chosen, sources)?;
     let size = usize::try_from(named.file.size).unwrap_or(usize::MAX);
     // The place is taken before the file is fetched, so that waiting calls hold no files in memory.
@@ -259,6 +267,18 @@ async fn read_file(
     Ok(ReadFile { name: asked.name, lines, ended })
 }
 
+/// The content of a file, as the lines of a worker are added.
+#[derive(Default)]
+struct FileContent {
+    kind: Option<FileKind>,
+    end: Option<ReadingEnd>,
+    /// The sheets, and at the end the text of a file without sheets.
+    texts: Vec<FileText>,
+    /// The text of a file without sheets.
+    whole: WholeText,
+    notes: Vec<Note>,
+}
+
 /// Adds the lines read from a file to the answer.
 async fn add_file(
     ctx: &Context,
@@ -266,44 +286,12 @@ async fn add_file(
     wanted: &WantedFile,
     file: ReadFile,
 ) -> Result<()> {
-    let (id, account) = (wanted.id(), &wanted.chosen.account);
-    let mut kind = None;
-    let mut end = None;
-    let mut texts: Vec<FileText> = Vec::new();
-    let mut whole = render::WholeText::default();
-    let mut notes = Vec::new();
+    let mut content = FileContent::default();
     for line in file.lines {
-        match line {
-            AnswerLine::Kind(found) => kind = Some(found),
-            AnswerLine::End(found) => end = Some(found),
-            AnswerLine::Block(ContentBlock::Text(text)) => whole.add(text),
-            // A worker returns fewer, but its output is not trusted.
-            AnswerLine::Block(ContentBlock::Sheet(_)) if texts.len() >= MAX_BLOCKS => {}
-            AnswerLine::Block(ContentBlock::Sheet(sheet)) => texts.push(render::sheet(sheet, &id)),
-            AnswerLine::Block(ContentBlock::Rows { table, objects, more, next }) => {
-                let message = wanted.chosen.message().1;
-                let (rows, columns) = match table {
-                    RowsOf::Invitation => (&mut answer.events, EVENTS),
-                    RowsOf::Contact => (&mut answer.people, PEOPLE),
-                };
-                let objects: Vec<Value> = objects
-                    .iter()
-                    .take(MAX_BLOCKS)
-                    .map(|one| cleared(one, columns, &message))
-                    .collect();
-                let new = rows_like(ctx, rows, &objects, account, &mut notes).await?;
-                rows.append(new);
-                notes.extend(findings::more_rows(table, more, &id, next));
-            }
-            AnswerLine::Block(ContentBlock::Files { files, more, next }) => {
-                let objects: Vec<Value> =
-                    files.iter().take(MAX_BLOCKS).map(|file| inside(file, wanted, &id)).collect();
-                let new = rows_like(ctx, &answer.inside, &objects, account, &mut notes).await?;
-                answer.inside.append(new);
-                notes.extend(findings::more_files(more, &id, next));
-            }
-        }
+        add_line(ctx, answer, wanted, line, &mut content).await?;
     }
+    let FileContent { kind, end, mut texts, whole, mut notes } = content;
+    let id = wanted.id();
     texts.extend(whole.text(&id, kind));
     let alone = matches!(texts.as_slice(), [one] if !one.text.is_empty());
     if texts.is_empty() {
@@ -313,40 +301,97 @@ async fn add_file(
     let first = answer.response.texts.len();
     let mut objects = Vec::new();
     for text in texts {
-        let block =
-            (!text.text.is_empty()).then(|| format!("b{}", answer.response.texts.len() + 1));
-        // Marks of our own lines are not characters of the file.
-        let chars = text.text.chars().filter(|char| *char != OURS).count();
-        objects.push(json!({
-            "id": wanted.chosen.id,
-            "part": wanted.part(),
-            "name": file.name,
-            "block": block,
-            "kind": kind.map(daysheet_extract::FileKind::name),
-            "sheet": text.sheet,
-            "range": text.range,
-            "chars": chars,
-            "shown": chars,
-        }));
-        let about = block.clone().unwrap_or_else(|| id.clone());
-        let own = text.notes.into_iter();
-        answer.response.notes.extend(own.map(|note| note.under(ours(&about))));
-        if let Some(name) = block {
-            let row = Some((0, answer.texts.len() + objects.len() - 1));
-            answer.response.texts.push(LongText {
-                name,
-                text: text.text,
-                row,
-                ..LongText::default()
-            });
-        }
+        let row = answer.texts.len() + objects.len();
+        let mut object = add_text(&mut answer.response, &id, row, text);
+        object.extend([
+            ("id".to_owned(), Value::from(wanted.chosen.id.as_str())),
+            ("part".to_owned(), wanted.inner_path().into()),
+            ("name".to_owned(), file.name.as_str().into()),
+            ("kind".to_owned(), kind.map(FileKind::name).into()),
+        ]);
+        objects.push(Value::Object(object));
     }
+    let account = &wanted.chosen.account;
     let rows = rows_like(ctx, &answer.texts, &objects, account, &mut notes).await?;
     answer.texts.append(rows);
     notes.extend(findings::about(kind, end.as_ref(), file.ended));
     let about = if alone { format!("b{}", first + 1) } else { id };
     answer.response.notes.extend(notes.into_iter().map(|note| note.under(ours(&about))));
     Ok(())
+}
+
+/// Adds a line of a worker: rows to the answer, everything else to the content of its file.
+async fn add_line(
+    ctx: &Context,
+    answer: &mut GrowingAnswer,
+    wanted: &WantedFile,
+    line: AnswerLine,
+    content: &mut FileContent,
+) -> Result<()> {
+    let (id, account) = (wanted.id(), &wanted.chosen.account);
+    let notes = &mut content.notes;
+    match line {
+        AnswerLine::Kind(found) => content.kind = Some(found),
+        AnswerLine::End(found) => content.end = Some(found),
+        AnswerLine::Block(ContentBlock::Text(text)) => content.whole.add(text),
+        // A worker returns fewer, but its output is not trusted.
+        AnswerLine::Block(ContentBlock::Sheet(_)) if content.texts.len() >= MAX_BLOCKS => {}
+        AnswerLine::Block(ContentBlock::Sheet(sheet)) => {
+            content.texts.push(render::sheet(sheet, &id));
+        }
+        AnswerLine::Block(ContentBlock::Rows { table, objects, more, next }) => {
+            let message = wanted.chosen.message().id;
+            let (rows, columns) = match table {
+                RowsOf::Invitation => (&mut answer.events, EVENTS),
+                RowsOf::Contact => (&mut answer.people, PEOPLE),
+            };
+            let objects: Vec<Value> = objects
+                .iter()
+                .take(MAX_BLOCKS)
+                .map(|one| cleared(one, columns, &message))
+                .collect();
+            let new = rows_like(ctx, rows, &objects, account, notes).await?;
+            rows.append(new);
+            notes.extend(findings::more_rows(table, more, &id, next));
+        }
+        AnswerLine::Block(ContentBlock::Files { files, more, next }) => {
+            let objects: Vec<Value> =
+                files.iter().take(MAX_BLOCKS).map(|file| inside(file, wanted, &id)).collect();
+            let new = rows_like(ctx, &answer.inside, &objects, account, notes).await?;
+            answer.inside.append(new);
+            notes.extend(findings::more_files(more, &id, next));
+        }
+    }
+    Ok(())
+}
+
+/// Adds a text of the file `id` and the notes on it to the response; returns the members of its
+/// row, which is the one with the number `row`.
+fn add_text(
+    response: &mut WholeAnswer,
+    id: &str,
+    row: usize,
+    text: FileText,
+) -> Map<String, Value> {
+    let block = (!text.text.is_empty()).then(|| format!("b{}", response.texts.len() + 1));
+    // Marks of our own lines are not characters of the file.
+    let chars = text.text.chars().filter(|char| *char != OURS).count();
+    let about = block.as_deref().unwrap_or(id);
+    response.notes.extend(text.notes.into_iter().map(|note| note.under(ours(about))));
+    if let Some(name) = block.clone() {
+        let row = Some((0, row));
+        response.texts.push(LongText { name, text: text.text, row, ..LongText::default() });
+    }
+    [
+        ("block", Value::from(block)),
+        ("sheet", text.sheet.into()),
+        ("range", text.range.into()),
+        ("chars", chars.into()),
+        ("shown", chars.into()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into_iter()
+    .collect()
 }
 
 /// Makes rows with the columns of a table from objects of ours.
@@ -383,8 +428,7 @@ fn without_pictures(
     let is_picture = |one: &WantedFile| {
         let source = sources.get(&one.chosen.message());
         let source = source.and_then(|source| source.as_ref().ok());
-        let file =
-            source.and_then(|source| file_of(source, &one.chosen.handle, &one.chosen.id).ok());
+        let file = source.and_then(|source| file_of(source, one.chosen.ids()).ok());
         one.spread && file.is_some_and(|file| media(&file).starts_with("image/"))
     };
     let (pictures, files): (Vec<WantedFile>, Vec<WantedFile>) =

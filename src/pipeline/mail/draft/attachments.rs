@@ -17,7 +17,7 @@ use super::steps::DraftContext;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::local_files::local_file;
-use crate::pipeline::mail::files::file_named;
+use crate::pipeline::mail::files::{AttachmentIds, file_named};
 use crate::store::HandleKind;
 
 /// The maximum number of attachments of a message.
@@ -52,7 +52,8 @@ async fn attachments_of(
         } else {
             ctx.connect.mailbox(&ctx.accounts.by_id(&owner).await?)?
         };
-        let (message, file) = file_named(mailbox.as_ref(), item, &id).await?;
+        let ids = AttachmentIds { handle: item, lasting: &id };
+        let (message, file) = file_named(mailbox.as_ref(), ids).await?;
         let bytes = mailbox.file(&message, &file.id, most).await?;
         return Ok(vec![new_attachment(&file.name, &file.media, bytes)]);
     }

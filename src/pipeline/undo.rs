@@ -31,7 +31,7 @@ pub(super) async fn undo_change(
         return Err(Error::new(ErrorKind::NotFound, format!("there is no `{id}`, or it expired"))
             .next("changes can be undone for 30 days, by the id of the answer"));
     };
-    match UndoState::read(&id, &state)? {
+    match UndoState::parse_stored(&id, &state)? {
         UndoState::Mail(mail) => undo_messages(ctx, mail, dry_run).await,
         UndoState::Draft(edit) => undo_edit(ctx, &id, &edit, dry_run, caller).await,
         UndoState::Events { events } => undo_events(ctx, events, dry_run, caller).await,

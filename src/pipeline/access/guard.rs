@@ -400,11 +400,11 @@ pub(crate) async fn new_among(
             for account in &senders {
                 // Only positive results are remembered, because an address can become known at any
                 // time.
-                if ctx.states.taint.knows(&account.id, address) {
+                if ctx.states.taint.knows(account, address) {
                     return Ok(true);
                 }
                 if wrote_to(ctx, account, address).await? {
-                    ctx.states.taint.learn(&account.id, address);
+                    ctx.states.taint.learn(account, address);
                     return Ok(true);
                 }
             }
@@ -469,6 +469,6 @@ async fn wrote_to(ctx: &Context, account: &Account, address: &str) -> Result<boo
 /// Records recipients that were just written to.
 pub(crate) fn written_to(ctx: &Context, account: &Account, message: &OutgoingMessage) {
     for person in everybody(message) {
-        ctx.states.taint.learn(&account.id, &person.address);
+        ctx.states.taint.learn(account, &person.address);
     }
 }

@@ -13,7 +13,7 @@ use daysheet_core::encode::Document;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Account;
 use daysheet_core::provider::ProviderConnector;
-use daysheet_core::schemas::{ACCOUNT, ColumnLevel, OUTCOME};
+use daysheet_core::schemas::{ACCOUNT, ColumnLevel};
 use daysheet_core::text::{Note, note, ours, quoted};
 use serde_json::{Value, json};
 use url::Url;
@@ -23,6 +23,7 @@ use super::sign_ins::{PendingSignIn, SignInState};
 use crate::accounts::{Accounts, SignedOut};
 use crate::config::Config;
 use crate::oauth::{self, DeviceSignIn, GrantedTokens, SignIn, UnattendedAccess};
+use crate::pipeline::answer::outcome::{ItemOutcome, outcome_rows};
 use crate::pipeline::context::Context;
 use crate::pipeline::interrupted::begin_writing;
 use crate::pipeline::rows::rows_of;
@@ -219,8 +220,8 @@ pub(crate) async fn accounts(
             // From here on it is completed: without its account, a grant would be forgotten.
             begin_writing(ctx).await?;
             let (outcome, problem) = sign_out(ctx, &account).await?;
-            let mut response =
-                account_outcome(ctx, &account, "remove", "done", &outcome.to_string());
+            let outcome = ItemOutcome::new(account, "remove", "done", outcome.to_string());
+            let mut response = account_outcome(ctx, outcome);
             response.notes.extend(problem.as_ref().map(Note::from));
             Ok(response)
         }
@@ -337,7 +338,8 @@ async fn account_add(
         BegunSignIn::Unattended(..) => {
             let finished = begun.finish(&ctx.accounts, &*ctx.connect, &add).await?;
             let detail = "signed in as the settings say, without a page";
-            return Ok(account_outcome(ctx, &finished.account.email, "add", "done", detail));
+            let outcome = ItemOutcome::new(finished.account.email, "add", "done", detail);
+            return Ok(account_outcome(ctx, outcome));
         }
         BegunSignIn::Device(device) => device.message(),
         BegunSignIn::Browser(sign_in) => {
@@ -393,13 +395,8 @@ async fn account_add(
             one.task = Some(task.abort_handle());
         }
     });
-    Ok(account_outcome(
-        ctx,
-        &item,
-        "add",
-        "waiting",
-        &format!("{detail}; then call accounts with op=list"),
-    ))
+    let detail = format!("{detail}; then call accounts with op=list");
+    Ok(account_outcome(ctx, ItemOutcome::new(item, "add", "waiting", detail)))
 }
 
 /// Returns the page of the server on which the account is connected; `None` if there are no pages,
@@ -452,17 +449,14 @@ async fn account_add_on_page(
         }
     };
     let detail = format!("{detail}; then call accounts with op=list");
-    Ok(account_outcome(ctx, item, "add", result, &detail))
+    Ok(account_outcome(ctx, ItemOutcome::new(item, "add", result, detail)))
 }
 
-fn account_outcome(ctx: &Context, item: &str, op: &str, result: &str, detail: &str) -> WholeAnswer {
-    let object = json!({"item": item, "op": op, "result": result, "detail": detail});
-    let mut notes = Vec::new();
-    let columns = OUTCOME.up_to(ColumnLevel::Core);
-    let rows = rows_of(&ctx.local(), &OUTCOME, &columns, &[object], &mut notes);
+/// Returns the response about one account.
+fn account_outcome(ctx: &Context, outcome: ItemOutcome) -> WholeAnswer {
+    let rows = outcome_rows(ctx, &[outcome]);
     WholeAnswer {
         document: Document { scalars: Vec::new(), tables: vec![rows] },
-        notes,
         ..WholeAnswer::default()
     }
 }

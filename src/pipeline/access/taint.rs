@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use daysheet_core::budget::WholeAnswer;
+use daysheet_core::provider::Account;
 use daysheet_core::row::RowCell;
 
 /// The record of untrusted text that was shown, and of known recipients.
@@ -35,13 +36,15 @@ impl TaintTracker {
             })
     }
 
-    pub(super) fn knows(&self, account: &str, address: &str) -> bool {
+    /// Returns true if an account is known to have written to an address.
+    pub(super) fn knows(&self, account: &Account, address: &str) -> bool {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.contains(&(account.to_owned(), address.to_lowercase()))
+        known.contains(&(account.id.clone(), address.to_lowercase()))
     }
 
-    pub(super) fn learn(&self, account: &str, address: &str) {
+    /// Records that an account has written to an address.
+    pub(super) fn learn(&self, account: &Account, address: &str) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert((account.to_owned(), address.to_lowercase()));
+        known.insert((account.id.clone(), address.to_lowercase()));
     }
 }

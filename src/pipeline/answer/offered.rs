@@ -55,18 +55,17 @@ pub(crate) fn note_unoffered(ctx: &Context, response: &mut WholeAnswer) {
 fn named_unoffered(ctx: &Context, texts: &[&str]) -> impl Iterator<Item = &'static Tool> {
     let config = &ctx.config;
     TOOLS.iter().filter(move |tool| {
-        !tool.is_offered(config.access, &config.tools)
-            && texts.iter().any(|text| names(text, tool.name))
+        !tool.is_offered(config.access, &config.tools) && texts.iter().any(|text| names(text, tool))
     })
 }
 
 /// Returns true if a text names a tool. A name that is also an English word counts only before an
 /// argument.
-fn names(text: &str, tool: &str) -> bool {
+fn names(text: &str, tool: &Tool) -> bool {
     let mut words = text.split([' ', ',', ';', ':', '`', '(', ')']).peekable();
     while let Some(word) = words.next() {
-        if word == tool
-            && (tool.contains('_') || words.peek().is_some_and(|next| next.contains('=')))
+        if word == tool.name
+            && (tool.name.contains('_') || words.peek().is_some_and(|next| next.contains('=')))
         {
             return true;
         }

@@ -87,8 +87,8 @@ pub(crate) struct UndoLog {
 }
 
 impl UndoState {
-    /// Reads the stored state of the undo id `id`.
-    pub(crate) fn read(id: &str, state: &str) -> Result<Self> {
+    /// Parses the stored state of the undo id `id`.
+    pub(crate) fn parse_stored(id: &str, state: &str) -> Result<Self> {
         serde_json::from_str(state)
             .map_err(|_| Error::new(ErrorKind::Store, format!("`{id}` cannot be read")))
     }

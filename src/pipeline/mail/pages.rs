@@ -239,7 +239,7 @@ impl GatheredMessages {
     }
 
     /// Takes the next row.
-    pub(super) fn take(&mut self) -> Option<ListedRow> {
+    pub(super) fn take_next(&mut self) -> Option<ListedRow> {
         let row = self.rows.pop_front()?;
         self.taken.extend(row.id);
         Some(row.found)

@@ -202,7 +202,7 @@ fn merge(
         let (Some(part), Some(taken)) = (parts.get_mut(at), chosen.get_mut(at)) else {
             break;
         };
-        taken.extend(part.fetched.take());
+        taken.extend(part.fetched.take_next());
         order.push(at);
     }
     (order, chosen)

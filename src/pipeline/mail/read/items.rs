@@ -23,6 +23,13 @@ impl MessageLocation {
     pub fn is_beside(&self, other: &Self) -> bool {
         self.conversation.is_some() && self == other
     }
+
+    /// Returns true if an address cell, `Name <address>` or the address alone, is of the account's
+    /// owner.
+    fn is_owner(&self, cell: &str) -> bool {
+        let address = cell.rsplit_once('<').map_or(cell, |(_, rest)| rest);
+        address.trim_end_matches('>').eq_ignore_ascii_case(&self.account.1)
+    }
 }
 
 /// Returns one item per message, in their order; `places` has their threads.
@@ -35,7 +42,7 @@ pub fn items(response: &WholeAnswer, places: &[MessageLocation]) -> Vec<AnswerIt
     let sent: Vec<bool> = (0..count)
         .map(|at| match (messages.cell(at, "from"), places.get(at)) {
             (Some(RowCell::Text(from)), Some(place)) => {
-                is_from(from, &place.account.1) && !has_flag(response, at, "draft")
+                place.is_owner(from) && !has_flag(response, at, "draft")
             }
             _ => false,
         })
@@ -97,12 +104,6 @@ pub fn items(response: &WholeAnswer, places: &[MessageLocation]) -> Vec<AnswerIt
             }
         })
         .collect()
-}
-
-/// Returns true if an address cell, `Name <address>` or the address alone, is of `owner`.
-fn is_from(from: &str, owner: &str) -> bool {
-    let address = from.rsplit_once('<').map_or(from, |(_, rest)| rest);
-    address.trim_end_matches('>').eq_ignore_ascii_case(owner)
 }
 
 fn has_flag(response: &WholeAnswer, at: usize, name: &str) -> bool {

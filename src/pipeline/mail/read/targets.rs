@@ -40,7 +40,7 @@ impl FetchedTargets {
     async fn thread(
         &mut self,
         mailbox: &dyn Mailbox,
-        account: &str,
+        account: &Account,
         thread: &str,
     ) -> Result<Vec<ThreadMessage>> {
         let projection = project(mailbox.api(), &columns()?);
@@ -48,9 +48,9 @@ impl FetchedTargets {
             return mailbox.thread(thread).await;
         };
         for (id, content) in whole.contents {
-            self.contents.insert(MessageTarget { account: account.to_owned(), id }, content);
+            self.contents.insert(MessageTarget { account: account.id.clone(), id }, content);
         }
-        let threads = self.threads.entry(account.to_owned()).or_default();
+        let threads = self.threads.entry(account.id.clone()).or_default();
         threads.insert(thread.to_owned(), whole.messages.clone());
         Ok(whole.messages)
     }
@@ -139,7 +139,7 @@ async fn resolve_target(
         let owner = owner_named(ctx, &owner, account).await?;
         let mailbox = ctx.connect.mailbox(&owner)?;
         let mut messages = match fetched {
-            Some(fetched) => fetched.thread(&*mailbox, &owner.id, &thread).await?,
+            Some(fetched) => fetched.thread(&*mailbox, &owner, &thread).await?,
             None => mailbox.thread(&thread).await?,
         };
         let all = messages.len();

@@ -20,12 +20,13 @@ use daysheet_core::text::{Note, note, ours};
 use self::accounts::{SearchPart, hidden_count, part_rows, search_accounts, total, total_hidden};
 use self::by_sender::search_senders;
 use self::plan::{
-    KIND, SearchContext, is_everywhere, plan_search, search_context, search_query, words,
+    KIND, SearchContext, SearchPlan, is_everywhere, plan_search, search_context, search_query,
+    words,
 };
-use super::pages::ListedRow;
+use super::pages::{ListedRow, PagePosition};
 use crate::pipeline::answer::cursor::save_cursor;
 use crate::pipeline::context::Context;
-use crate::pipeline::rows::{missing_line, name_account, zone_line};
+use crate::pipeline::rows::{MissingAccount, missing_line, name_account, zone_line};
 use crate::pipeline::times::requested_zone;
 use crate::tools::mail_search::{MailSearch, RowKind, RowOrder};
 
@@ -49,61 +50,29 @@ pub(crate) async fn mail_search(ctx: &Context, search: MailSearch) -> Result<Who
         ..search_context(ctx, &plan, zone, table).await?
     };
     let (mut parts, missing) = search_accounts(ctx, &request).await?;
-    let (order, chosen) = merge(&mut parts, request.limit, plan.oldest);
     let mut notes = Vec::new();
-    let mut tables = Vec::new();
-    for (part, found) in parts.iter().zip(chosen) {
-        tables.push(part_rows(ctx, part, found, &request, &mut notes).await?);
-    }
-    let mut rows = RowTable::interleave(tables, order)
-        .unwrap_or_else(|| RowTable::new(table, request.columns.clone()));
-    // Named columns are shown even if they are empty.
-    if plan.fields.is_none() {
-        rows.drop_empty();
-    }
-
-    let shown = rows.len();
-    let short = shown < request.limit;
-    let before = plan.shown;
-    let mut plan = plan.clone();
-    plan.shown += shown;
-    if before == 0 && missing.is_empty() {
-        plan.total = total(parts.iter().map(|part| part.fetched.total));
-    }
-    plan.places = parts.iter().filter_map(|part| part.fetched.rest()).collect();
-    // Accounts that failed temporarily are queried again with the next page.
-    plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
+    let rows = page_rows(ctx, &request, &mut parts, &mut notes).await?;
+    let (shown, before) = (rows.len(), plan.shown);
+    let mut next = next_plan(&plan, &parts, &missing);
+    next.shown += shown;
 
     let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
     zone_line(&mut document, &request.zone);
-    let mut count = plan.count(table, shown, before, missing.len());
-    if !plan.places.is_empty() {
-        plan.now = now;
-        let cursor = save_cursor(ctx, KIND, &plan).await?;
+    let mut count = next.count(table, shown, before, missing.len());
+    if !next.places.is_empty() {
+        next.now = now;
+        let cursor = save_cursor(ctx, KIND, &next).await?;
         document.scalars.push(("next", RowCell::Handle('p', cursor)));
         count.push_str(&format!("; cursor=p{cursor} has more"));
     }
-    if plan.places.is_empty() && missing.is_empty() {
+    if next.places.is_empty() && missing.is_empty() {
         let parts = if before == 0 { parts.as_slice() } else { &[] };
         count.push_str(&hidden_count(parts, &request));
     }
     notes.insert(0, note!("{}", ours(count)));
     notes.extend(missing.into_iter().map(missing_line));
-    let terms = request.query.iter().flat_map(Query::terms);
-    if before == 0 && terms.into_iter().any(|term| *term == QueryTerm::Attachment) {
-        notes.push(NOT_ATTACHED.into());
-    }
-    for part in &parts {
-        let name = name_account(merged, &part.label);
-        notes.extend(part.fetched.notes.iter().cloned().map(&name));
-        if short && part.fetched.is_open() {
-            notes.push(name(note!(
-                "{} pages were searched so far, and there are more",
-                part.fetched.looked
-            )));
-        }
-    }
-    if shown == 0 && plan.places.is_empty() {
+    notes.extend(search_notes(&request, &parts, shown));
+    if shown == 0 && next.places.is_empty() {
         notes.extend(no_match(&request, &parts).map(Note::from));
     }
     Ok(WholeAnswer {
@@ -113,6 +82,66 @@ pub(crate) async fn mail_search(ctx: &Context, search: MailSearch) -> Result<Who
         sort: Some(if plan.oldest { RowOrder::Oldest } else { RowOrder::Newest }.word()),
         ..WholeAnswer::default()
     })
+}
+
+/// Takes the rows of a page from the parts, in order.
+async fn page_rows(
+    ctx: &Context,
+    request: &SearchContext<'_>,
+    parts: &mut [SearchPart],
+    notes: &mut Vec<Note>,
+) -> Result<RowTable> {
+    let (order, chosen) = merge(parts, request.limit, request.plan.oldest);
+    let mut tables = Vec::new();
+    for (part, found) in parts.iter().zip(chosen) {
+        tables.push(part_rows(ctx, part, found, request, notes).await?);
+    }
+    let mut rows = RowTable::interleave(tables, order)
+        .unwrap_or_else(|| RowTable::new(request.table, request.columns.clone()));
+    // Named columns are shown even if they are empty.
+    if request.plan.fields.is_none() {
+        rows.drop_empty();
+    }
+    Ok(rows)
+}
+
+/// Returns the plan of the next page, with the accounts that may have more. The rows of this page
+/// are not yet counted in it.
+fn next_plan(
+    plan: &SearchPlan,
+    parts: &[SearchPart],
+    missing: &[MissingAccount<PagePosition>],
+) -> SearchPlan {
+    let mut next = plan.clone();
+    if plan.shown == 0 && missing.is_empty() {
+        next.total = total(parts.iter().map(|part| part.fetched.total));
+    }
+    next.places = parts.iter().filter_map(|part| part.fetched.rest()).collect();
+    // Accounts that failed temporarily are queried again with the next page.
+    next.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
+    next
+}
+
+/// Returns the notes on the query and on the lists of the accounts. `shown` is the number of rows
+/// of the page.
+fn search_notes(request: &SearchContext<'_>, parts: &[SearchPart], shown: usize) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let terms = request.query.iter().flat_map(Query::terms);
+    let is_first = request.plan.shown == 0;
+    if is_first && terms.into_iter().any(|term| *term == QueryTerm::Attachment) {
+        notes.push(NOT_ATTACHED.into());
+    }
+    for part in parts {
+        let name = name_account(request.merged, &part.label);
+        notes.extend(part.fetched.notes.iter().cloned().map(&name));
+        if shown < request.limit && part.fetched.is_open() {
+            notes.push(name(note!(
+                "{} pages were searched so far, and there are more",
+                part.fetched.looked
+            )));
+        }
+    }
+    notes
 }
 
 /// Returns advice for a search without matches; `None` if the count of matches in spam and trash is

@@ -7,7 +7,7 @@ use daysheet_core::flatten::RowContext;
 use daysheet_core::project::project;
 use daysheet_core::provider::{Account, FailedItem, ListRequest, Mailbox, SearchTotal};
 use daysheet_core::row::RowTable;
-use daysheet_core::schemas::MESSAGE;
+use daysheet_core::schemas::{MESSAGE, Service};
 use daysheet_core::text::{Note, note};
 use futures_util::future::{join, join_all};
 
@@ -82,84 +82,91 @@ async fn search_account(
     place: &PagePosition,
     request: &SearchContext<'_>,
 ) -> std::result::Result<SearchPart, MissingAccount<PagePosition>> {
-    let SearchContext { plan, merged, .. } = *request;
+    let answer = ctx.await_account(request.merged, find_part(ctx, place, request)).await;
+    answer.map_err(|error| {
+        if !request.merged {
+            return (error, None);
+        }
+        let again = error.is_passing().then(|| place.clone());
+        (error.context(request.labels.of(&place.account)), again)
+    })
+}
+
+/// Fetches the part of one account, and what its rows need.
+async fn find_part(
+    ctx: &Context,
+    place: &PagePosition,
+    request: &SearchContext<'_>,
+) -> Result<SearchPart> {
     let label = request.labels.of(&place.account);
-    let answer = async {
-        let account = ctx.accounts.by_id(&place.account).await?;
-        let mailbox = ctx.connect.mailbox(&account)?;
-        let folder = match &plan.folder {
-            Some(folder) => folder_of(ctx, folder, &account).await?,
-            None => None,
-        };
-        // Rows are merged by date, whether or not it is shown.
-        let mut read = if merged {
-            with_date(&request.columns, request.table)
-        } else {
-            request.columns.clone()
-        };
-        // If a message is read next, its thread is looked up at the same time.
-        let further =
-            std::iter::once(listed_threads::THREAD).chain(listed::columns(request.listed));
-        let further = further.filter_map(|name| request.table.field(name));
-        read.extend(further.filter(|field| !request.columns.contains(field)));
-        let ask = ListRequest {
-            query: request.query.clone(),
-            folder,
-            projection: project(mailbox.api(), &read),
-            limit: request.limit,
-            oldest: plan.oldest,
-            cursor: None,
-            hidden: request.counts_hidden(),
-        };
-        let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
-        let hidden = ask.in_hidden(project(mailbox.api(), &key));
-        let context = ctx.context_for(mailbox.api(), &label, &account);
-        let context = RowContext { zone: &request.zone, ..context };
-        // Dates and ids need no names.
-        let asking = ListOptions {
-            table: request.table,
-            context: &context,
-            listed: request.listed,
-            enough: request.enough,
-        };
-        let warns = request.columns.iter().any(|field| field.name == WARNINGS);
-        // Warnings need the people that the account knows; they are read while messages are listed.
-        let meet = async {
-            if warns {
-                prefetch_people(ctx, &account, &*mailbox).await;
-            }
-        };
-        // Boxed, because a thread's stack is small.
-        let pages = Box::pin(fetch_pages(&*mailbox, ask, place.clone(), asking));
-        let (fetched, ()) = join(pages, Box::pin(meet)).await;
-        let mut fetched = fetched?;
-        // Folder names cost a request, so they are read only if a warning depends on them.
-        if fetched.names.is_empty() && needs_folders(fetched.items(), &context) {
-            fetched.names = mailbox.names().await.unwrap_or_default();
-        }
-        let look_alikes = if warns {
-            let senders = senders(fetched.items(), mailbox.api());
-            look_alikes_of(ctx, &account, &*mailbox, senders).await
-        } else {
-            LookAlikes::default()
-        };
-        let hidden = match fetched.hidden() {
-            None if request.counts_hidden() && fetched.is_whole() => {
-                count_hidden(&*mailbox, &hidden).await
-            }
-            known => known,
-        };
-        let label = label.clone();
-        Ok(SearchPart { account, label, mailbox, fetched, look_alikes, hidden })
+    let account = ctx.accounts.by_id(&place.account).await?;
+    let mailbox = ctx.connect.mailbox(&account)?;
+    let folder = match &request.plan.folder {
+        Some(folder) => folder_of(ctx, folder, &account).await?,
+        None => None,
     };
-    let answer = ctx.await_account(merged, answer).await;
-    match answer {
-        Ok(part) => Ok(part),
-        Err(error) if !merged => Err((error, None)),
-        Err(error) => {
-            let again = error.is_passing().then(|| place.clone());
-            Err((error.context(&label), again))
+    let ask = list_request(request, mailbox.api(), folder);
+    let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
+    let hidden = ask.in_hidden(project(mailbox.api(), &key));
+    let context = ctx.context_for(mailbox.api(), &label, &account);
+    let context = RowContext { zone: &request.zone, ..context };
+    // Dates and ids need no names.
+    let asking = ListOptions {
+        table: request.table,
+        context: &context,
+        listed: request.listed,
+        enough: request.enough,
+    };
+    let warns = request.columns.iter().any(|field| field.name == WARNINGS);
+    // Warnings need the people that the account knows; they are read while messages are listed.
+    let meet = async {
+        if warns {
+            prefetch_people(ctx, &account, &*mailbox).await;
         }
+    };
+    // Boxed, because a thread's stack is small.
+    let pages = Box::pin(fetch_pages(&*mailbox, ask, place.clone(), asking));
+    let (fetched, ()) = join(pages, Box::pin(meet)).await;
+    let mut fetched = fetched?;
+    // Folder names cost a request, so they are read only if a warning depends on them.
+    if fetched.names.is_empty() && needs_folders(fetched.items(), &context) {
+        fetched.names = mailbox.names().await.unwrap_or_default();
+    }
+    let look_alikes = if warns {
+        let senders = senders(fetched.items(), mailbox.api());
+        look_alikes_of(ctx, &account, &*mailbox, senders).await
+    } else {
+        LookAlikes::default()
+    };
+    let hidden = match fetched.hidden() {
+        None if request.counts_hidden() && fetched.is_whole() => {
+            count_hidden(&*mailbox, &hidden).await
+        }
+        known => known,
+    };
+    Ok(SearchPart { account, label, mailbox, fetched, look_alikes, hidden })
+}
+
+/// Returns the request for the list of one account, in the folder with this id if one was named.
+fn list_request(request: &SearchContext<'_>, api: Service, folder: Option<String>) -> ListRequest {
+    // Rows are merged by date, whether or not it is shown.
+    let mut read = if request.merged {
+        with_date(&request.columns, request.table)
+    } else {
+        request.columns.clone()
+    };
+    // If a message is read next, its thread is looked up at the same time.
+    let further = std::iter::once(listed_threads::THREAD).chain(listed::columns(request.listed));
+    let further = further.filter_map(|name| request.table.field(name));
+    read.extend(further.filter(|field| !request.columns.contains(field)));
+    ListRequest {
+        query: request.query.clone(),
+        folder,
+        projection: project(api, &read),
+        limit: request.limit,
+        oldest: request.plan.oldest,
+        cursor: None,
+        hidden: request.counts_hidden(),
     }
 }
 

@@ -94,36 +94,11 @@ pub(super) async fn search_senders(ctx: &Context, search: MailSearch) -> Result<
         notes.extend(leave_out_own(&mut senders, &parts));
     }
     let messages: usize = senders.iter().map(|sender| sender.items.len()).sum();
-    let order = match sort {
-        None => {
-            senders.sort_by_key(|one| Reverse((one.items.len(), one.newest)));
-            "most messages"
-        }
-        Some(RowOrder::Newest) => {
-            senders.sort_by_key(|one| Reverse(one.newest));
-            "newest"
-        }
-        Some(RowOrder::Oldest) => {
-            senders.sort_by_key(|one| one.newest);
-            "oldest"
-        }
-    };
+    let order = sort_senders(&mut senders, sort);
     let found = senders.len();
     senders.truncate(limit);
-
-    let mut tables = Vec::new();
-    for (at, part) in parts.iter().enumerate() {
-        let own = senders.iter().filter(|sender| sender.part == at);
-        let objects: Vec<_> = own.map(SenderMessages::object).collect();
-        let context = part_context(ctx, part, &request);
-        let mut own = Vec::new();
-        let mut rows = rows_of(&context, &SENDER, &columns, &objects, &mut own);
-        assign_handles(ctx, &mut rows, &part.account).await?;
-        notes.extend(own.into_iter().map(name_account(merged, &part.label)));
-        tables.push(rows);
-    }
-    let mut rows = RowTable::interleave(tables, senders.iter().map(|sender| sender.part))
-        .unwrap_or_else(|| RowTable::new(&SENDER, columns.clone()));
+    let (mut rows, of_rows) = sender_rows(ctx, &request, &parts, &senders, &columns).await?;
+    notes.extend(of_rows);
     if !matches!(named, Some(ColumnChoice::Named(_))) {
         rows.drop_empty();
     }
@@ -145,6 +120,48 @@ pub(super) async fn search_senders(ctx: &Context, search: MailSearch) -> Result<
         }
     }
     Ok(WholeAnswer { document, notes, sort: sort.map(WordChoice::word), ..WholeAnswer::default() })
+}
+
+/// Sorts senders, by default those with the most messages first; returns the order in words.
+fn sort_senders(senders: &mut [SenderMessages], sort: Option<RowOrder>) -> &'static str {
+    match sort {
+        None => {
+            senders.sort_by_key(|one| Reverse((one.items.len(), one.newest)));
+            "most messages"
+        }
+        Some(RowOrder::Newest) => {
+            senders.sort_by_key(|one| Reverse(one.newest));
+            "newest"
+        }
+        Some(RowOrder::Oldest) => {
+            senders.sort_by_key(|one| one.newest);
+            "oldest"
+        }
+    }
+}
+
+/// Returns the rows of senders in their order, and the notes on them.
+async fn sender_rows(
+    ctx: &Context,
+    request: &SearchContext<'_>,
+    parts: &[SearchPart],
+    senders: &[SenderMessages],
+    columns: &[&'static TableColumn],
+) -> Result<(RowTable, Vec<Note>)> {
+    let (mut tables, mut notes) = (Vec::new(), Vec::new());
+    for (at, part) in parts.iter().enumerate() {
+        let own = senders.iter().filter(|sender| sender.part == at);
+        let objects: Vec<_> = own.map(SenderMessages::object).collect();
+        let context = part_context(ctx, part, request);
+        let mut own = Vec::new();
+        let mut rows = rows_of(&context, &SENDER, columns, &objects, &mut own);
+        assign_handles(ctx, &mut rows, &part.account).await?;
+        notes.extend(own.into_iter().map(name_account(request.merged, &part.label)));
+        tables.push(rows);
+    }
+    let rows = RowTable::interleave(tables, senders.iter().map(|sender| sender.part))
+        .unwrap_or_else(|| RowTable::new(&SENDER, columns.to_vec()));
+    Ok((rows, notes))
 }
 
 /// Groups the messages of one account by sender.

@@ -32,13 +32,19 @@ pub(super) async fn resolve_handle(
     }
 }
 
-/// Returns the handle of an object of an account; a new one is assigned if necessary.
-pub(super) async fn assign_handle(
-    ctx: &Context,
-    account: &str,
-    kind: HandleKind,
-    id: &str,
-) -> Result<String> {
+/// An object of an account that has a handle, or gets one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ObjectKey<'a> {
+    /// The account's id.
+    pub(super) account: &'a str,
+    pub(super) kind: HandleKind,
+    /// The provider's id.
+    pub(super) id: &'a str,
+}
+
+/// Returns the handle of an object; a new one is assigned if necessary.
+pub(super) async fn assign_handle(ctx: &Context, object: ObjectKey<'_>) -> Result<String> {
+    let ObjectKey { account, kind, id } = object;
     let numbers = ctx.store.handles(account, kind, &[id]).await?;
     Ok(numbers.first().map_or_else(|| id.to_owned(), |number| kind.handle(*number)))
 }

@@ -27,7 +27,7 @@ use crate::pipeline::access::guard::{
 };
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
-use crate::pipeline::handles::{assign_handle, resolve_handle};
+use crate::pipeline::handles::{ObjectKey, assign_handle, resolve_handle};
 use crate::store::HandleKind;
 use crate::store::sends::{JournalRecord, PendingSend, SendCaps, SendStart};
 use crate::tools::mail;
@@ -472,7 +472,8 @@ async fn sent_handle(
     let Some(id) = &sent.id else {
         return Ok(None);
     };
-    assign_handle(ctx, &account.id, HandleKind::Message, id).await.map(Some)
+    let object = ObjectKey { account: &account.id, kind: HandleKind::Message, id };
+    assign_handle(ctx, object).await.map(Some)
 }
 
 async fn send_answer(

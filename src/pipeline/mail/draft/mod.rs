@@ -40,7 +40,7 @@ use crate::pipeline::access::audit::{
 use crate::pipeline::access::guard::everybody;
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
-use crate::pipeline::handles::{assign_handle, handle_after, resolve_handle};
+use crate::pipeline::handles::{ObjectKey, assign_handle, handle_after, resolve_handle};
 use crate::pipeline::titles::short;
 use crate::store::HandleKind;
 use crate::tools::mail::{DraftMode, MailDraft};
@@ -357,7 +357,8 @@ async fn stored_draft(
             return Err(discarded_before(ctx, &context.account.id, (&shown, &id), error).await);
         }
     };
-    let handle = assign_handle(ctx, &context.account.id, HandleKind::Draft, &stored.id).await?;
+    let (account, kind) = (context.account.id.as_str(), HandleKind::Draft);
+    let handle = assign_handle(ctx, ObjectKey { account, kind, id: &stored.id }).await?;
     // Again by the draft's own id, because `id` may be the id of its message.
     check_unsent(ctx, &context.account, handle.clone(), &stored.id).await?;
     Ok((context, handle, stored))
@@ -376,7 +377,8 @@ async fn check_unsent(ctx: &Context, account: &Account, name: String, id: &str) 
     }
     let mut what = format!("{name} was sent");
     if let Some(sent) = &before.sent_id {
-        let sent = assign_handle(ctx, &account.id, HandleKind::Message, sent).await?;
+        let (account, kind) = (account.id.as_str(), HandleKind::Message);
+        let sent = assign_handle(ctx, ObjectKey { account, kind, id: sent }).await?;
         if sent != name {
             what.push_str(&format!(" as {sent}"));
         }

@@ -19,7 +19,7 @@ use crate::pipeline::access::guard::{check_allow_list, everybody, require_access
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::answer::undo_state::DraftUndo;
 use crate::pipeline::context::Context;
-use crate::pipeline::handles::assign_handle;
+use crate::pipeline::handles::{ObjectKey, assign_handle};
 use crate::pipeline::titles::short;
 use crate::store::HandleKind;
 
@@ -32,7 +32,8 @@ pub(crate) async fn undo_edit(
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
     require_access(ctx, AccessLevel::Draft, "undoing an edit of a draft")?;
-    let handle = assign_handle(ctx, &undo.account, HandleKind::Draft, &undo.draft).await?;
+    let object = ObjectKey { account: &undo.account, kind: HandleKind::Draft, id: &undo.draft };
+    let handle = assign_handle(ctx, object).await?;
     let (context, handle, stored) = stored_draft(ctx, &handle, None).await?;
     let now = KeptContent::of(&stored.content).json()?;
     // An edit whose outcome is unknown has no hash, and is undone without this check.

@@ -44,7 +44,7 @@ use super::senders::{look_alikes_of, needs_folders, senders};
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
-use crate::pipeline::handles::{assign_handle, assign_handles};
+use crate::pipeline::handles::{ObjectKey, assign_handle, assign_handles};
 use crate::pipeline::rows::{failed_line, rows_of, zone_line};
 use crate::pipeline::times::requested_zone;
 use crate::store::HandleKind;
@@ -208,8 +208,9 @@ async fn fetch_messages(
                     fetched.push(FetchedMessage { target, message, readable });
                 }
                 Err(error) => {
-                    let name = assign_handle(ctx, &target.account, HandleKind::Message, &target.id)
-                        .await?;
+                    let kind = HandleKind::Message;
+                    let object = ObjectKey { account: &target.account, kind, id: &target.id };
+                    let name = assign_handle(ctx, object).await?;
                     failed.push((name, error));
                 }
             }

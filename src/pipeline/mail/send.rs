@@ -18,7 +18,7 @@ use daysheet_core::text::{brief, cell, clip};
 use daysheet_core::time_parse::{self, TimeContext};
 use jiff::Timestamp;
 
-use super::draft::kept::discarded_before;
+use super::draft::kept::{RequestedDraft, discarded_before};
 use crate::pipeline::access::accounts::owner_of_id;
 use crate::pipeline::access::audit::{AuditEntry, audit_after, log_entry};
 use crate::pipeline::access::guard::{
@@ -398,8 +398,8 @@ async fn missing_draft(ctx: &Context, ready: &ReadyDraft<'_>, error: Error) -> R
     if let Some(before) = ctx.store.journalled(&ready.account.id, &ready.id).await? {
         return sent_before(ctx, ready, &before).await;
     }
-    let names = (&*ready.name, &*ready.id);
-    Err(discarded_before(ctx, &ready.account.id, names, error.context(&ready.name)).await)
+    let draft = RequestedDraft { account: ready.account, name: &ready.name, id: &ready.id };
+    Err(discarded_before(ctx, draft, error.context(&ready.name)).await)
 }
 
 /// Looks for a message in doubt until it is found or the time is up.

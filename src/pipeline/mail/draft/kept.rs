@@ -2,6 +2,7 @@
 
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::Account;
 use daysheet_core::provider::mail::{
     Importance, MailPerson, MailState, OutgoingMessage, StoredDraft,
 };
@@ -195,17 +196,26 @@ pub(super) async fn record_discard(
     made.is_ok().then_some(number)
 }
 
+/// A draft that a call names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestedDraft<'a> {
+    pub(crate) account: &'a Account,
+    /// The name of the draft in the answer.
+    pub(crate) name: &'a str,
+    /// The provider's id.
+    pub(crate) id: &'a str,
+}
+
 /// Replaces the error of a missing draft that was discarded by one that names the undo.
 pub(crate) async fn discarded_before(
     ctx: &Context,
-    account: &str,
-    (name, id): (&str, &str),
+    draft: RequestedDraft<'_>,
     error: Error,
 ) -> Error {
-    let what = discard_of(id);
-    match (error.kind(), ctx.store.undo_of(account, &what).await) {
+    let what = discard_of(draft.id);
+    match (error.kind(), ctx.store.undo_of(&draft.account.id, &what).await) {
         (ErrorKind::NotFound, Ok(Some(undo))) => {
-            Error::new(ErrorKind::NotFound, format!("{name} was discarded"))
+            Error::new(ErrorKind::NotFound, format!("{} was discarded", draft.name))
                 .next(format!("mail_modify undo=u{undo} restores it"))
         }
         _ => error,

@@ -29,7 +29,9 @@ use daysheet_core::text::{Note, note, ours, quoted_list};
 use futures_util::future::join;
 
 use self::content::{DraftSource, edited_content, new_content};
-use self::kept::{discarded_before, keep_discard, keep_edit, record_discard, record_edit};
+use self::kept::{
+    RequestedDraft, discarded_before, keep_discard, keep_edit, record_discard, record_edit,
+};
 use self::people::{named_message, sending_aliases};
 use self::preview::{WrittenDraft, draft_preview};
 use self::steps::{DraftContext, NewDraft, off_loop};
@@ -354,7 +356,8 @@ async fn stored_draft(
         Err(error) => {
             let shown = words::brief(name);
             let error = error.context(&shown);
-            return Err(discarded_before(ctx, &context.account.id, (&shown, &id), error).await);
+            let draft = RequestedDraft { account: &context.account, name: &shown, id: &id };
+            return Err(discarded_before(ctx, draft, error).await);
         }
     };
     let (account, kind) = (context.account.id.as_str(), HandleKind::Draft);

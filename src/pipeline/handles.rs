@@ -37,6 +37,7 @@ pub(super) async fn resolve_handle(
 pub(super) struct ObjectKey<'a> {
     /// The account's id.
     pub(super) account: &'a str,
+    /// The kind of its handle.
     pub(super) kind: HandleKind,
     /// The provider's id.
     pub(super) id: &'a str,

@@ -57,10 +57,13 @@ pub(crate) async fn lookup(ctx: &Context, lookup: LookupRequest) -> Result<Whole
 
 /// The rows of one page of a lookup, as the lists of the accounts are added.
 struct LookupPage {
+    /// The columns to show.
     columns: Vec<&'static TableColumn>,
+    /// The rows of the lists so far.
     rows: RowTable,
     /// The number of rows of all lists, shown or not.
     total: usize,
+    /// The notes on the rows and on the lists.
     notes: Vec<Note>,
 }
 

@@ -23,17 +23,21 @@ const NAMED: usize = 3;
 
 /// The rows of an answer, and their common properties.
 pub(super) struct ChangeRows<'p> {
+    /// The labels of all accounts.
     pub(super) labels: &'p AccountLabels,
+    /// The zone in which times are shown.
     pub(super) zone: &'p TimeZone,
     /// True if there are several accounts.
     pub(super) several: bool,
     /// The maximum number of rows.
     pub(super) limit: usize,
+    /// The rows so far, as objects of the table `change`.
     pub(super) objects: Vec<Value>,
-    /// The size of the objects of the services.
+    /// The size of the services' objects, in bytes.
     pub(super) bytes: usize,
     /// The number of removed objects that were never shown.
     pub(super) unseen: usize,
+    /// The notes on the plan and on the sources.
     pub(super) notes: Vec<Note>,
 }
 
@@ -53,6 +57,7 @@ impl ChangeRows<'_> {
 struct RemovedItems<'p> {
     /// The name of the change.
     change: &'static str,
+    /// The provider's ids.
     ids: &'p [String],
 }
 

@@ -67,9 +67,13 @@ impl SourceKind {
 
 /// The result of one source.
 pub(super) struct SourceChanges {
+    /// The account that it belongs to.
     pub(super) account: Account,
+    /// The service that its objects come from.
     pub(super) api: Service,
+    /// The content of the source.
     pub(super) of: SourceKind,
+    /// The pages of changes, the earliest first.
     pub(super) pages: Vec<ChangeFeed>,
 }
 

@@ -1,6 +1,6 @@
 //! Attachments as text: the content that workers read from files, as rows, fenced texts and notes.
 //!
-//! Files are fetched and read here. `render` writes their content, and `words` the notes on it.
+//! Files are fetched and read here. `render` writes their content, and `findings` the notes on it.
 
 use daysheet_core::budget::LongText;
 use daysheet_core::budget::WholeAnswer;
@@ -142,9 +142,11 @@ pub(super) async fn read_files(ctx: &Context, request: &MailAttachment) -> Resul
 
 /// The means of reading the files of a call.
 struct FileReading<'a> {
+    /// The process that reads files.
     worker: &'a Worker,
     /// The messages of the files.
     sources: &'a AttachmentSources,
+    /// The arguments of the call.
     request: &'a MailAttachment,
 }
 
@@ -270,12 +272,15 @@ async fn read_file(
 /// The content of a file, as the lines of a worker are added.
 #[derive(Default)]
 struct FileContent {
+    /// The kind of the file, if the worker recognized it.
     kind: Option<FileKind>,
+    /// The last line of the worker, with its findings.
     end: Option<ReadingEnd>,
     /// The sheets, and at the end the text of a file without sheets.
     texts: Vec<FileText>,
     /// The text of a file without sheets.
     whole: WholeText,
+    /// The notes on the file.
     notes: Vec<Note>,
 }
 

@@ -27,17 +27,22 @@ const MAX_SUBJECT: usize = 1_000;
 
 /// The message that a new draft is based on, and the addresses that it can be sent from.
 pub(super) struct DraftSource {
+    /// The mailbox of the new draft.
     pub(super) context: DraftContext,
     /// The message that is answered or forwarded.
     pub(super) original: Option<SourceMessage>,
+    /// The addresses, as the provider lists them.
     pub(super) aliases: Vec<SendAlias>,
 }
 
 /// The recipients of a draft.
 #[derive(Default)]
 struct DraftRecipients {
+    /// The primary recipients.
     to: Vec<MailPerson>,
+    /// The recipients of copies.
     cc: Vec<MailPerson>,
+    /// The recipients of copies that the others do not see.
     bcc: Vec<MailPerson>,
 }
 
@@ -106,8 +111,8 @@ fn marked_own(original: &SourceMessage, own: &[String]) -> SourceMessage {
     SourceMessage { own: original.own || original.from.iter().any(is_own), ..original.clone() }
 }
 
-/// Returns the recipients of a new draft: those of the call, and of an `answered` message the
-/// others. `own` are the user's addresses.
+/// Returns the recipients of a new draft, as the call names them. Lists that it does not name
+/// follow from the `answered` message. `own` are the user's addresses.
 fn recipients(
     request: &MailDraft,
     answered: Option<&Arc<SourceMessage>>,
@@ -135,7 +140,7 @@ fn recipients(
     Ok(DraftRecipients { to, cc, bcc })
 }
 
-/// Returns the subject of a new draft: that of the call, or one that follows from the original.
+/// Returns the subject of a new draft, as the call or the original has it.
 fn subject(request: &MailDraft, original: Option<&Arc<SourceMessage>>) -> Result<String> {
     match (&request.subject, original) {
         (Some(subject), _) => line(subject),
@@ -201,8 +206,11 @@ pub(super) async fn edited_content(
 
 /// A request for a new body of an existing draft.
 struct BodyChange<'a> {
+    /// The arguments of the call.
     request: &'a MailDraft,
+    /// The mailbox that the draft is in.
     context: &'a DraftContext,
+    /// The draft before the change.
     stored: &'a StoredDraft,
     /// The address that the draft is sent from, if it is one of the user's.
     alias: Option<&'a SendAlias>,

@@ -199,6 +199,7 @@ pub(super) async fn record_discard(
 /// A draft that a call names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestedDraft<'a> {
+    /// The account that it is in.
     pub(crate) account: &'a Account,
     /// The name of the draft in the answer.
     pub(crate) name: &'a str,

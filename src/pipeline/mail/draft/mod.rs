@@ -2,9 +2,9 @@
 //!
 //! Nothing is sent here. The answer shows the draft as the provider stores it after the write.
 //! The content is in [`content`], sender and recipients are in [`people`], attachments in
-//! [`attachments`], signatures in [`signatures`], the preview of a draft in [`preview`]. The content
-//! that a change keeps for an undo is in [`kept`], the undo in [`undo`], and shared parts in
-//! [`steps`].
+//! [`attachments`], signatures in [`signatures`], the preview of a draft in [`preview`]. The
+//! earlier content that is kept for an undo is in [`kept`], the undo in [`undo`], and shared parts
+//! in [`steps`].
 
 pub(super) mod attachments;
 pub(crate) mod content;
@@ -207,7 +207,9 @@ async fn edit_draft(
 
 /// A draft whose content is replaced.
 struct DraftRewrite<'a> {
+    /// The mailbox that it is in.
     context: &'a DraftContext,
+    /// The id by which a call names it.
     handle: String,
     /// The draft before the write.
     stored: &'a StoredDraft,
@@ -283,7 +285,9 @@ struct DraftWrite {
     op: &'static str,
     /// The ids that the log names.
     ids: Vec<String>,
+    /// The draft as it was requested.
     draft: NewDraft,
+    /// True if it answers a message.
     is_reply: bool,
     /// The number for undoing it.
     undo: Option<u64>,

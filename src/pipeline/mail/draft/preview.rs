@@ -31,6 +31,7 @@ pub(super) struct WrittenDraft<'a> {
     pub(super) stored: &'a StoredDraft,
     /// The draft as it was requested.
     pub(super) draft: &'a NewDraft,
+    /// True if it answers a message.
     pub(super) is_reply: bool,
     /// The number for undoing the write.
     pub(super) undo: Option<u64>,

@@ -2,8 +2,8 @@
 //!
 //! Every change takes the same steps: choosing messages ([`chosen`]) and actions ([`actions`]),
 //! reading the present states, storing these for an undo ([`undo`]), the writes, and reading the
-//! states again ([`apply`]). The answer reports the provider's states, in few words for any number of messages
-//! ([`report`]).
+//! states again ([`apply`]). The answer reports the provider's states, in few words for any number
+//! of messages ([`report`]).
 
 pub(crate) mod actions;
 mod apply;

@@ -153,7 +153,7 @@ fn account_line(work: &AccountBatch, report: &ChangeReport) -> Note {
     note!("{}: {} {}{}", ours(&label), ours(work.count(outcome)), ours(word), ours(unchanged))
 }
 
-/// Returns the notes on what a change does not do, or cannot be undone.
+/// Returns the notes on the limits of a change: spam that is not reported, and a missing undo.
 fn limits_of(works: &[AccountBatch], report: &ChangeReport) -> Vec<Note> {
     let mut notes = Vec::new();
     if report.op == "spam" {

@@ -67,8 +67,9 @@ pub(super) async fn add_invitations(
 struct InvitedEvent<'a> {
     /// The method of the calendar part in lower case, such as `request`.
     kind: &'a str,
+    /// The event itself.
     entry: &'a IcalEvent,
-    /// False for an entry without a time.
+    /// True if the entry has a time.
     timed: bool,
     /// The calendars that it is compared with.
     owner: &'a CalendarOwner,

@@ -1,7 +1,7 @@
 //! The target of a write: its account, its calendar, and whether it may be written to.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::text::{self, brief};
+use daysheet_core::text::{self, Note, brief};
 
 use crate::pipeline::access::accounts::{account_named, named_or_all, owner_named};
 use crate::pipeline::calendar::search::calendars::{
@@ -11,6 +11,7 @@ use crate::pipeline::calendar::search::calendars::{
 use crate::pipeline::calendar::target::{CalendarOwner, EventTarget, calendar_owner};
 use crate::pipeline::context::Context;
 use crate::store::HandleKind;
+use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
 /// The number of calendars that an error names.
 const NAMED: usize = 12;
@@ -26,6 +27,27 @@ impl CalendarDestination {
     /// Returns true for the account's main calendar.
     pub(super) fn is_main(&self) -> bool {
         self.calendar.as_ref().is_none_or(|calendar| calendar.main)
+    }
+}
+
+/// A call that adds events to a calendar.
+#[derive(Clone, Copy)]
+pub(super) struct SaveCall<'a> {
+    /// The arguments.
+    pub(super) request: &'a CalendarSave,
+    /// The calendar for the events.
+    pub(super) to: &'a CalendarDestination,
+}
+
+impl SaveCall<'_> {
+    /// Returns true if an event with these conflicts is refused.
+    pub(super) fn refuses(&self, conflicts: &[Note]) -> bool {
+        self.request.if_conflict == IfConflict::Refuse && !conflicts.is_empty()
+    }
+
+    /// Returns the service's id of the calendar; `None` for the main one.
+    pub(super) fn calendar_id(&self) -> Option<&str> {
+        self.to.calendar.as_ref().map(|place| place.id.as_str())
     }
 }
 

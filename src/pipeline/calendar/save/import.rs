@@ -6,45 +6,46 @@
 
 use std::collections::BTreeSet;
 
+use super::clash::{self, ClashCandidate, ItemClashes, find_clashes};
+use super::destination::{CalendarDestination, SaveCall, find_destination};
+use super::import_item::{ImportAction, ImportItem};
+use super::source::{self, ImportRest, KIND, import_rest, read_document};
+use super::write_import::write_items;
+use crate::pipeline::access::guard::{WriteAudience, confirm, is_watchful};
+use crate::pipeline::answer::cursor::{IdDigest, SeenIds, save_cursor};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::calendar::audience::{EventWrite, act, find_audience};
+use crate::pipeline::calendar::target::{as_target, fetch_event, listed, master_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::titles::short;
+use crate::tools::calendar_save::{CalendarSave, IfConflict};
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
-use daysheet_core::call::progress;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time;
 use daysheet_core::ical::{CalendarDocument, IcalEvent};
-use daysheet_core::provider::calendar::{EventChange, GuestNotice};
 use daysheet_core::row::RowCell;
 use daysheet_core::text::{Note, note, ours, quoted};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
-use serde_json::Value;
-
-use super::clash::{self, ClashCandidate, ItemClashes, find_clashes};
-use super::destination::{CalendarDestination, find_destination};
-use super::exceptions::finish_import;
-use super::import_item::{ImportItem, ImportOutcome, differing};
-use super::make;
-use super::source::{self, ImportRest, KIND, import_rest, read_document};
-use crate::pipeline::access::audit::AuditEntry as Line;
-use crate::pipeline::access::audit::CALENDAR_SAVE;
-use crate::pipeline::access::audit::run_logged;
-use crate::pipeline::access::guard::{WriteAudience, confirm, is_watchful};
-use crate::pipeline::answer::cursor::{SeenIds, save_cursor};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
-use crate::pipeline::calendar::audience::{EventWrite, act, find_audience};
-use crate::pipeline::calendar::target::{
-    as_target, as_target_after, fetch_event, listed, master_of,
-};
-use crate::pipeline::calendar::undo::{keep_created, write_event};
-use crate::pipeline::context::Context;
-use crate::pipeline::titles::short;
-use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
 /// The most events of one call.
 const MAX_EVENTS: usize = 200;
 /// The number of events looked up concurrently.
 const AT_ONCE: usize = 8;
 
+/// The events of a document that one call imports, by their numbers.
+#[derive(Clone, Copy)]
+struct ImportPart {
+    /// The number of events that earlier calls imported.
+    done: usize,
+    /// The number of the last event of this call.
+    last: usize,
+    /// The number of events in the document.
+    all: usize,
+}
+
+/// Imports the events of a document, or the next ones if `input` is the cursor of an import.
 pub(super) async fn import_events(
     ctx: &Context,
     input: &str,
@@ -58,98 +59,125 @@ pub(super) async fn import_events(
     let request = &rest.as_ref().map_or(Ok(request.clone()), |rest| rest.of(request))?;
     // A continued import may be a dry run, too.
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
-    let done = rest.as_ref().map_or(0, |rest| rest.done);
     let document = read_document(ctx, input).await?;
     let digest = SeenIds::digest(&format!("{:?}", document.entries));
-    // A cursor only counts the imported events, so it is valid for the same document alone.
-    if rest.as_ref().is_some_and(|rest| rest.document != digest) {
-        return Err(Error::new(ErrorKind::Conflict, "the document changed since its import began")
-            .next("import it from the start: existing events are not duplicated"));
-    }
+    check_unchanged(rest.as_ref(), &digest)?;
     let mut report = WriteReport::default();
     report.notes.extend(document.notes.iter().cloned());
-    match document.method.as_deref() {
-        Some(method @ ("CANCEL" | "REPLY" | "COUNTER" | "REFRESH" | "DECLINECOUNTER")) => {
-            return Err(Error::argument(format!(
-                "the document has no event to import: its METHOD is {method}"
-            ))
-            .next("read the message, and change the event itself"));
-        }
-        Some("REQUEST") => report.notes.extend(invitation_note(ctx, &document).await?),
-        _ => {}
-    }
+    report.notes.extend(method_note(ctx, &document).await?);
     let destination =
         find_destination(ctx, request.account.as_deref(), request.calendar.as_deref()).await?;
+    let call = SaveCall { request, to: &destination };
     let mut items = import_items(document, &destination, &mut report);
     let all = items.len();
+    let done = rest.as_ref().map_or(0, |rest| rest.done);
     if done > 0 {
         // The first call reported these notes.
         report = WriteReport::default();
     }
     items = items.into_iter().skip(done).take(MAX_EVENTS).collect();
     if items.is_empty() && report.outcomes.is_empty() {
-        let notes = report.notes.join("; ");
-        return Err(Error::argument(if notes.is_empty() {
-            "it has no event".to_owned()
-        } else {
-            format!("it has no readable event: {notes}")
-        })
-        .next("check the text; an event is a VEVENT with a DTSTART"));
+        return Err(no_events(&report.notes));
     }
-    look_up(ctx, &mut items, done, all, &destination, &mut report).await?;
-    compare_import(ctx, &mut items, request, &destination, &mut report).await?;
-    agreed_for_import(ctx, &items, request, &destination, caller, &mut report.notes).await?;
+    let part = ImportPart { done, last: done + items.len(), all };
+    number_names(&mut items, part);
+    find_existing(ctx, &mut items, &destination).await?;
+    report.notes.extend(notes_without_uid(&items));
+    compare_import(ctx, call, &mut items, &mut report.notes).await?;
+    agreed_for_import(ctx, call, &items, caller, &mut report.notes).await?;
     if request.dry_run {
         report.notes.push("dry run: nothing was written".into());
     }
-    let mut stopped = false;
-    let last = done + items.len();
-    for item in progress::each("events", items) {
-        import_item(ctx, item, request, &destination, &mut stopped, &mut report).await?;
-    }
-    let can = destination.owner.port.capabilities();
-    if !can.sets_uid && !report.events.is_empty() {
-        report.notes.push(note!(
-            "{} assigns its own UIDs: events are recognized by time and title",
-            ours(can.name)
-        ));
-    }
+    let stopped = write_items(ctx, call, items, &mut report).await?;
+    report.notes.extend(assigned_uids(&destination, &report));
     let mut next = None;
-    match (stopped, last < all) {
-        // The same call continues the import, because existing events are not written again.
-        (true, _) if done > 0 || last < all => report.notes.push(note!(
-            "events {} to {} of {}: give ics={} again to continue",
-            ours(done + 1),
-            ours(last),
-            ours(all),
-            ours(rest.map_or("the same", |_| input))
-        )),
-        (false, true) => {
-            let rest = ImportRest {
-                ics: rest.map_or_else(|| input.to_owned(), |rest| rest.ics),
-                document: digest,
-                done: last,
-                account: request.account.clone(),
-                calendar: request.calendar.clone(),
-                if_conflict: request.if_conflict,
-                dry_run: request.dry_run,
-            };
-            let cursor = save_cursor(ctx, KIND, &rest).await?;
-            report.notes.push(note!(
-                "events {} to {} of {}: calendar_save ics=p{} continues",
-                ours(done + 1),
-                ours(last),
-                ours(all),
-                ours(cursor)
-            ));
-            next = Some(RowCell::Handle('p', cursor));
-        }
-        _ => {}
+    if stopped {
+        report.notes.extend(part.again(rest.is_some().then_some(input)));
+    } else if part.last < part.all {
+        let rest = ImportRest {
+            ics: rest.map_or_else(|| input.to_owned(), |rest| rest.ics),
+            document: digest,
+            done: part.last,
+            account: request.account.clone(),
+            calendar: request.calendar.clone(),
+            if_conflict: request.if_conflict,
+            dry_run: request.dry_run,
+        };
+        let cursor = save_cursor(ctx, KIND, &rest).await?;
+        report.notes.push(part.continued(cursor));
+        next = Some(("next", RowCell::Handle('p', cursor)));
     }
     let mut response = write_report(ctx, report).await?;
-    let next = next.map(|next| ("next", next));
     response.document.scalars.extend(next);
     Ok(response)
+}
+
+impl ImportPart {
+    /// Returns a note on the way to continue after a failure: the same call, because existing
+    /// events are not written again. `cursor` is the cursor of the call, if it has one.
+    fn again(self, cursor: Option<&str>) -> Option<Note> {
+        (self.done > 0 || self.last < self.all).then(|| {
+            note!(
+                "events {} to {} of {}: give ics={} again to continue",
+                ours(self.done + 1),
+                ours(self.last),
+                ours(self.all),
+                ours(cursor.unwrap_or("the same"))
+            )
+        })
+    }
+
+    /// Returns a note on the cursor of the events after it.
+    fn continued(self, cursor: u64) -> Note {
+        note!(
+            "events {} to {} of {}: calendar_save ics=p{} continues",
+            ours(self.done + 1),
+            ours(self.last),
+            ours(self.all),
+            ours(cursor)
+        )
+    }
+}
+
+/// Refuses to continue the import of a document with another digest: a cursor only counts the
+/// imported events, so it is valid for the same document alone.
+fn check_unchanged(rest: Option<&ImportRest>, digest: &IdDigest) -> Result<()> {
+    if rest.is_some_and(|rest| rest.document != *digest) {
+        return Err(Error::new(ErrorKind::Conflict, "the document changed since its import began")
+            .next("import it from the start: existing events are not duplicated"));
+    }
+    Ok(())
+}
+
+/// Returns a note on an invitation, and refuses a document whose method leaves no event to import.
+async fn method_note(ctx: &Context, document: &CalendarDocument) -> Result<Option<Note>> {
+    match document.method.as_deref() {
+        Some(method @ ("CANCEL" | "REPLY" | "COUNTER" | "REFRESH" | "DECLINECOUNTER")) => Err(
+            Error::argument(format!("the document has no event to import: its METHOD is {method}"))
+                .next("read the message, and change the event itself"),
+        ),
+        Some("REQUEST") => invitation_note(ctx, document).await,
+        _ => Ok(None),
+    }
+}
+
+/// Returns the error about a document without events, with the notes on its text.
+fn no_events(notes: &[Note]) -> Error {
+    let notes = notes.join("; ");
+    Error::argument(if notes.is_empty() {
+        "it has no event".to_owned()
+    } else {
+        format!("it has no readable event: {notes}")
+    })
+    .next("check the text; an event is a VEVENT with a DTSTART")
+}
+
+/// Returns a note that the service replaced the UIDs of the events that were written.
+fn assigned_uids(to: &CalendarDestination, report: &WriteReport) -> Option<Note> {
+    let can = to.owner.port.capabilities();
+    (!can.sets_uid && !report.events.is_empty()).then(|| {
+        note!("{} assigns its own UIDs: events are recognized by time and title", ours(can.name))
+    })
 }
 
 /// Returns a note on an invitation, which should be answered instead of imported.
@@ -174,55 +202,19 @@ fn import_items(
     to: &CalendarDestination,
     report: &mut WriteReport,
 ) -> Vec<ImportItem> {
-    let (exceptions, masters): (Vec<IcalEvent>, Vec<IcalEvent>) =
-        document.entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
-    let mut exceptions = exceptions;
     let mut items: Vec<ImportItem> = Vec::new();
     let mut left_out = BTreeSet::new();
-    let can = to.owner.port.capabilities();
-    let mut add = |mut entry: IcalEvent, mut mine: Vec<IcalEvent>, report: &mut WriteReport| {
-        let name = short(&entry.title);
+    for (entry, exceptions) in with_exceptions(document.entries) {
         if entry.cancelled {
-            report.outcomes.push(ItemOutcome::new(
-                name,
-                "import",
-                "skipped",
-                "cancelled in the document",
-            ));
-            return;
+            let (name, why) = (short(&entry.title), "cancelled in the document");
+            report.outcomes.push(ItemOutcome::new(name, "import", "skipped", why));
+            continue;
         }
-        let own = &to.owner.account.email;
-        let (mut change, without) = source::change(&entry, can, own, &mut report.notes);
-        if change.organizer.is_some() {
-            // Only the organizer may cancel an occurrence once the series is there.
-            mine = entry.exclude_cancelled(mine);
-            change.repeat = entry.repeat.clone().map(Some);
-        }
-        // Without a value, the calendar would add its default reminder.
-        change.reminder.get_or_insert(None);
+        let (item, without) = new_item(entry, exceptions, to, &mut report.notes);
         left_out.extend(without);
-        items.push(ImportItem {
-            name,
-            entry,
-            exceptions: mine,
-            change,
-            there: None,
-            twin: false,
-            met: ItemClashes::default(),
-        });
-    };
-    for master in masters {
-        let uid = master.uid.clone();
-        let (mine, others) =
-            exceptions.into_iter().partition(|one| one.uid == uid && !uid.is_empty());
-        exceptions = others;
-        add(master, mine, report);
+        items.push(item);
     }
-    // Exceptions whose series is not in the document are events of their own,
-    // unless the series is in the calendar.
-    for one in exceptions {
-        add(one, Vec::new(), report);
-    }
+    let can = to.owner.port.capabilities();
     for what in left_out {
         let why = match what {
             "people" => format!("{} would invite them to a meeting of yours", can.name),
@@ -234,20 +226,67 @@ fn import_items(
     items
 }
 
-/// Finds the events that already exist, by their UIDs.
-async fn look_up(
-    ctx: &Context,
-    items: &mut [ImportItem],
-    done: usize,
-    all: usize,
+/// Groups the entries of a document: each event, with the exceptions of its series.
+fn with_exceptions(entries: Vec<IcalEvent>) -> Vec<(IcalEvent, Vec<IcalEvent>)> {
+    let (mut exceptions, masters): (Vec<IcalEvent>, Vec<IcalEvent>) =
+        entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
+    let mut groups = Vec::new();
+    for master in masters {
+        let uid = master.uid.clone();
+        let (mine, others) =
+            exceptions.into_iter().partition(|one| one.uid == uid && !uid.is_empty());
+        exceptions = others;
+        groups.push((master, mine));
+    }
+    // Exceptions whose series is not in the document are events of their own,
+    // unless the series is in the calendar.
+    groups.extend(exceptions.into_iter().map(|one| (one, Vec::new())));
+    groups
+}
+
+/// Returns the item of an entry, and the names of the parts that it leaves out.
+fn new_item(
+    mut entry: IcalEvent,
+    mut exceptions: Vec<IcalEvent>,
     to: &CalendarDestination,
-    report: &mut WriteReport,
-) -> Result<()> {
-    for (item, number) in items.iter_mut().zip(done + 1..) {
-        if all > 1 {
+    notes: &mut Vec<Note>,
+) -> (ImportItem, Vec<&'static str>) {
+    let (can, own) = (to.owner.port.capabilities(), &to.owner.account.email);
+    let (mut change, without) = source::change(&entry, can, own, notes);
+    if change.organizer.is_some() {
+        // Only the organizer may cancel an occurrence once the series is there.
+        exceptions = entry.exclude_cancelled(exceptions);
+        change.repeat = entry.repeat.clone().map(Some);
+    }
+    // Without a value, the calendar would add its default reminder.
+    change.reminder.get_or_insert(None);
+    let item = ImportItem {
+        name: short(&entry.title),
+        entry,
+        exceptions,
+        change,
+        there: None,
+        twin: false,
+        met: ItemClashes::default(),
+    };
+    (item, without)
+}
+
+/// Prefixes the names of the items with their numbers, if the document has several.
+fn number_names(items: &mut [ImportItem], part: ImportPart) {
+    if part.all > 1 {
+        for (item, number) in items.iter_mut().zip(part.done + 1..) {
             item.name = format!("{number} {}", item.name);
         }
     }
+}
+
+/// Finds the events that already exist, by their UIDs.
+async fn find_existing(
+    ctx: &Context,
+    items: &mut [ImportItem],
+    to: &CalendarDestination,
+) -> Result<()> {
     for some in items.chunks_mut(AT_ONCE) {
         let port = &to.owner.port;
         let found = join_all(some.iter().map(|item| async {
@@ -276,23 +315,23 @@ async fn look_up(
             }
         }
     }
-    report.notes.extend(
-        items
-            .iter()
-            .filter(|item| item.entry.uid.is_empty())
-            .map(|item| note!("{} has no UID", quoted(&item.name))),
-    );
     Ok(())
+}
+
+/// Returns notes on the items that have no UID.
+fn notes_without_uid(items: &[ImportItem]) -> impl Iterator<Item = Note> {
+    let without = items.iter().filter(|item| item.entry.uid.is_empty());
+    without.map(|item| note!("{} has no UID", quoted(&item.name)))
 }
 
 /// Finds the conflicts of new events, and existing events with another UID.
 async fn compare_import(
     ctx: &Context,
+    call: SaveCall<'_>,
     items: &mut [ImportItem],
-    request: &CalendarSave,
-    to: &CalendarDestination,
-    report: &mut WriteReport,
+    notes: &mut Vec<Note>,
 ) -> Result<()> {
+    let SaveCall { request, to } = call;
     let now = ctx.now();
     let candidates: Vec<ClashCandidate> = items
         .iter()
@@ -309,8 +348,8 @@ async fn compare_import(
         })
         .collect();
     let strict = request.if_conflict == IfConflict::Refuse;
-    let (met, notes) = find_clashes(ctx, &candidates, strict).await?;
-    report.notes.extend(notes);
+    let (met, found) = find_clashes(ctx, &candidates, strict).await?;
+    notes.extend(found);
     for (item, met) in items.iter_mut().zip(met) {
         let twin = met.twins.iter().find(|(owner, _)| *owner == to.owner.account.id);
         if let (None, Some((_, id))) = (&item.there, twin) {
@@ -337,45 +376,18 @@ async fn compare_import(
 /// events that it changes.
 async fn agreed_for_import(
     ctx: &Context,
+    call: SaveCall<'_>,
     items: &[ImportItem],
-    request: &CalendarSave,
-    to: &CalendarDestination,
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
     if !is_watchful(ctx).await? {
         return Ok(());
     }
-    let own = &to.owner.account.email;
     let mut audience = WriteAudience::default();
     let mut lines = Vec::new();
     for item in items {
-        let refused = request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
-        let reached = match &item.there {
-            None if refused => continue,
-            None => {
-                let mut new = WriteAudience::default();
-                new.add_guests(item.change.guests.as_deref().unwrap_or_default(), own);
-                let organizer = item.change.organizer.as_ref();
-                new.add(organizer.map(|one| one.address.as_str()));
-                if let Some(place) = &to.calendar {
-                    new.calendar(place, own);
-                }
-                (new != WriteAudience::default()).then_some(new)
-            }
-            Some(there) if there.facts.own && !item.twin => {
-                let change = differing(&item.change, &there.facts);
-                if change == EventChange::default() && item.exceptions.is_empty() {
-                    None
-                } else {
-                    // Its occurrences may be deleted, too.
-                    find_audience(ctx, there, &EventWrite::Delete(false)).await?
-                }
-            }
-            // Events of other organizers, and events found only by time and title, are not changed.
-            Some(_) => None,
-        };
-        if let Some(reached) = reached {
+        if let Some(reached) = item_audience(ctx, call, item).await? {
             audience.join(&reached);
             lines.push(item.name.clone());
         }
@@ -387,131 +399,34 @@ async fn agreed_for_import(
     confirm(ctx, &act(question), &audience, caller, notes).await.map(drop)
 }
 
-async fn import_item(
+/// Returns the people that the write of an item reaches; `None` if it concerns only the user.
+async fn item_audience(
     ctx: &Context,
-    item: ImportItem,
-    request: &CalendarSave,
-    to: &CalendarDestination,
-    stopped: &mut bool,
-    report: &mut WriteReport,
-) -> Result<()> {
-    let lines = item.met.lines.join("; ");
-    let mut outcome = |result, detail: String| {
-        report.outcomes.push(ItemOutcome::new(&item.name, "import", result, detail));
-    };
-    if request.if_conflict == IfConflict::Refuse && !lines.is_empty() {
-        outcome("refused", lines);
-        return Ok(());
-    }
-    if *stopped {
-        let detail = "not written, because an earlier one failed";
-        outcome("skipped", detail.to_owned());
-        return Ok(());
-    }
-    let difference = match &item.there {
-        Some(there) if there.facts.own && !item.twin => differing(&item.change, &there.facts),
-        _ => EventChange::default(),
-    };
-    if request.dry_run {
-        let port = &to.owner.port;
-        let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
-        let current = item.there.as_ref().map(|there| &there.value);
-        let refused = match &item.there {
-            Some(_) if difference == EventChange::default() => Ok(()),
-            Some(_) => {
-                let notify = GuestNotice::Nobody;
-                port.rehearse(calendar, current, &difference, notify).await
+    call: SaveCall<'_>,
+    item: &ImportItem,
+) -> Result<Option<WriteAudience>> {
+    match item.action() {
+        ImportAction::Create if call.refuses(&item.met.lines) => Ok(None),
+        ImportAction::Create => {
+            let own = &call.to.owner.account.email;
+            let mut new = WriteAudience::default();
+            new.add_guests(item.change.guests.as_deref().unwrap_or_default(), own);
+            let organizer = item.change.organizer.as_ref();
+            new.add(organizer.map(|one| one.address.as_str()));
+            if let Some(place) = &call.to.calendar {
+                new.calendar(place, own);
             }
-            None => match make::fits(&item.change, port.capabilities()) {
-                Ok(()) => {
-                    let notify = GuestNotice::Nobody;
-                    port.rehearse(calendar, None, &item.change, notify).await
-                }
-                Err(error) => Err(error),
-            },
-        };
-        if let Err(error) = refused {
-            let failed = ItemOutcome::failed(&item.name, "import", &error);
-            report.outcomes.push(failed);
-            return Ok(());
+            Ok((new != WriteAudience::default()).then_some(new))
         }
-        let zone = &ctx.config.zone;
-        let (result, detail) = match &item.there {
-            None => {
-                let mut detail = make::description(&item.change, zone);
-                if !lines.is_empty() {
-                    detail = format!("{detail}; {lines}");
-                }
-                ("planned", detail)
-            }
-            Some(there) if difference == EventChange::default() => {
-                ("unchanged", format!("it is already {}", there.handle))
-            }
-            Some(there) => {
-                let what = make::difference(&difference, &there.facts, zone);
-                ("planned", format!("{}: {what}", there.handle))
-            }
-        };
-        outcome(result, detail);
-        return Ok(());
+        // The exceptions of an event that is kept are written only if the event is the user's own.
+        ImportAction::Keep(there)
+            if !there.facts.own || item.twin || item.exceptions.is_empty() =>
+        {
+            Ok(None)
+        }
+        // Its occurrences may be deleted, too.
+        ImportAction::Keep(there) | ImportAction::Update(there, _) => {
+            find_audience(ctx, there, &EventWrite::Delete(false)).await
+        }
     }
-    let port = &to.owner.port;
-    let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
-    let line = |op: &'static str, id: Option<&String>| Line {
-        account: &to.owner.account.email,
-        tool: CALENDAR_SAVE,
-        op,
-        ids: id.into_iter().cloned().collect(),
-        ..Line::default()
-    };
-    let written = match &item.there {
-        None => {
-            // Checked for each item alone, so that a refused event does not stop the others.
-            let fits = make::fits(&item.change, port.capabilities())
-                .and_then(|()| port.check(None, &item.change, GuestNotice::Nobody));
-            let write = port.create(calendar, &item.change, GuestNotice::Nobody);
-            let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
-            match fits {
-                Ok(()) => run_logged(ctx, line("create", None), &mut report.notes, write, id).await,
-                Err(error) => Err(error),
-            }
-        }
-        Some(there) if difference == EventChange::default() => Ok(there.value.clone()),
-        Some(there) => {
-            let write = port.update(&there.value, &difference, GuestNotice::Nobody);
-            let line = line("update", Some(&there.handle));
-            // Exceptions that follow would not be undone.
-            if item.exceptions.is_empty() {
-                let write = async { write.await.map(Some) };
-                let written = write_event(ctx, there, Some(&difference), line, report, write);
-                written.await.map(Option::unwrap_or_default)
-            } else {
-                run_logged(ctx, line, &mut report.notes, write, |_| None).await
-            }
-        }
-    };
-    let value = match written {
-        Ok(value) => value,
-        Err(error) => {
-            *stopped = error.ends_batch();
-            report.outcomes.push(ItemOutcome::failed(&item.name, "import", &error));
-            return Ok(());
-        }
-    };
-    report.clashing += usize::from(!item.met.lines.is_empty());
-    report.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
-    let Some(facts) = port.event_data(&value) else {
-        report.events.push((to.owner.clone(), value));
-        return Ok(());
-    };
-    let target = as_target_after(ctx, &to.owner, value, facts, &mut report.notes).await;
-    if item.there.is_none() {
-        keep_created(ctx, &to.owner, &target.value, false, report).await;
-    }
-    let put = match (&item.there, difference == EventChange::default()) {
-        (None, _) => ImportOutcome::Created(target),
-        (Some(_), true) => ImportOutcome::Same(target),
-        (Some(_), false) => ImportOutcome::Changed(target),
-    };
-    finish_import(ctx, &item, put, report).await
 }

@@ -23,6 +23,35 @@ pub(super) struct ImportItem {
     pub(super) met: ItemClashes,
 }
 
+/// The write that an item needs.
+pub(super) enum ImportAction<'a> {
+    /// The event does not exist yet.
+    Create,
+    /// The existing event stays unchanged.
+    Keep(&'a EventTarget),
+    /// The existing event gets these fields of the document.
+    Update(&'a EventTarget, EventChange),
+}
+
+impl ImportItem {
+    /// Returns the write that it needs. Events of other organizers, and events found only by time
+    /// and title, are not changed.
+    pub(super) fn action(&self) -> ImportAction<'_> {
+        let Some(there) = &self.there else {
+            return ImportAction::Create;
+        };
+        if !there.facts.own || self.twin {
+            return ImportAction::Keep(there);
+        }
+        let change = differing(&self.change, &there.facts);
+        if change == EventChange::default() {
+            ImportAction::Keep(there)
+        } else {
+            ImportAction::Update(there, change)
+        }
+    }
+}
+
 /// The outcome of an item, with its event.
 pub(super) enum ImportOutcome {
     Created(EventTarget),

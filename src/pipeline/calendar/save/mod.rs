@@ -17,6 +17,7 @@ mod series;
 pub(super) mod source;
 pub(crate) mod span;
 pub(crate) mod split;
+mod write_import;
 
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};

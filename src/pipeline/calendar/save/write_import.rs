@@ -1,0 +1,178 @@
+//! Writes the events of an imported document one by one, or rehearses the writes.
+
+use daysheet_core::call::progress;
+use daysheet_core::error::Result;
+use daysheet_core::provider::calendar::{EventChange, GuestNotice};
+use daysheet_core::text::{Note, quoted};
+use serde_json::Value;
+
+use super::destination::SaveCall;
+use super::exceptions::finish_import;
+use super::import_item::{ImportAction, ImportItem, ImportOutcome};
+use super::make;
+use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
+use crate::pipeline::calendar::target::{CalendarOwner, EventTarget, as_target_after};
+use crate::pipeline::calendar::undo::{keep_created, write_event};
+use crate::pipeline::context::Context;
+
+/// The word for an import in outcomes.
+const IMPORT: &str = "import";
+
+/// Writes the items in order, or rehearses them in a dry run. Returns true if a failure ended the
+/// import; the items after it are reported as skipped.
+pub(super) async fn write_items(
+    ctx: &Context,
+    call: SaveCall<'_>,
+    items: Vec<ImportItem>,
+    report: &mut WriteReport,
+) -> Result<bool> {
+    let mut stopped = false;
+    for item in progress::each("events", items) {
+        if call.refuses(&item.met.lines) {
+            let lines = item.met.lines.join("; ");
+            report.outcomes.push(ItemOutcome::new(&item.name, IMPORT, "refused", lines));
+        } else if stopped {
+            let detail = "not written, because an earlier one failed";
+            report.outcomes.push(ItemOutcome::new(&item.name, IMPORT, "skipped", detail));
+        } else if call.request.dry_run {
+            report.outcomes.push(rehearse_item(ctx, call, &item).await);
+        } else {
+            stopped = write_item(ctx, call, &item, report).await?;
+        }
+    }
+    Ok(stopped)
+}
+
+/// Returns the planned outcome of an item, or the error with which its provider would refuse it.
+async fn rehearse_item(ctx: &Context, call: SaveCall<'_>, item: &ImportItem) -> ItemOutcome {
+    let planned = match item.action() {
+        ImportAction::Create => rehearse_creation(ctx, call, item).await,
+        ImportAction::Keep(there) => Ok(("unchanged", format!("it is already {}", there.handle))),
+        ImportAction::Update(there, change) => rehearse_update(ctx, call, there, &change).await,
+    };
+    match planned {
+        Ok((result, detail)) => ItemOutcome::new(&item.name, IMPORT, result, detail),
+        Err(error) => ItemOutcome::failed(&item.name, IMPORT, &error),
+    }
+}
+
+/// Rehearses the creation of an event. Returns the result, and its description.
+async fn rehearse_creation(
+    ctx: &Context,
+    call: SaveCall<'_>,
+    item: &ImportItem,
+) -> Result<(&'static str, String)> {
+    let port = &call.to.owner.port;
+    make::fits(&item.change, port.capabilities())?;
+    port.rehearse(call.calendar_id(), None, &item.change, GuestNotice::Nobody).await?;
+    let detail = make::description(&item.change, &ctx.config.zone);
+    let lines = item.met.lines.join("; ");
+    Ok(("planned", if lines.is_empty() { detail } else { format!("{detail}; {lines}") }))
+}
+
+/// Rehearses the change of an existing event. Returns the result, and its description.
+async fn rehearse_update(
+    ctx: &Context,
+    call: SaveCall<'_>,
+    there: &EventTarget,
+    change: &EventChange,
+) -> Result<(&'static str, String)> {
+    let port = &call.to.owner.port;
+    let notify = GuestNotice::Nobody;
+    port.rehearse(call.calendar_id(), Some(&there.value), change, notify).await?;
+    let what = make::difference(change, &there.facts, &ctx.config.zone);
+    Ok(("planned", format!("{}: {what}", there.handle)))
+}
+
+/// Writes one item, with its exceptions, and reports it. Returns true if it failed in a way that
+/// ends the import.
+async fn write_item(
+    ctx: &Context,
+    call: SaveCall<'_>,
+    item: &ImportItem,
+    report: &mut WriteReport,
+) -> Result<bool> {
+    let action = item.action();
+    let written = match &action {
+        ImportAction::Create => create_item(ctx, call, item, &mut report.notes).await,
+        ImportAction::Keep(there) => Ok(there.value.clone()),
+        ImportAction::Update(there, change) => update_item(ctx, item, there, change, report).await,
+    };
+    let value = match written {
+        Ok(value) => value,
+        Err(error) => {
+            report.outcomes.push(ItemOutcome::failed(&item.name, IMPORT, &error));
+            return Ok(error.ends_batch());
+        }
+    };
+    report.clashing += usize::from(!item.met.lines.is_empty());
+    report.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
+    let owner = &call.to.owner;
+    let Some(facts) = owner.port.event_data(&value) else {
+        report.events.push((owner.clone(), value));
+        return Ok(false);
+    };
+    let target = as_target_after(ctx, owner, value, facts, &mut report.notes).await;
+    let outcome = match action {
+        ImportAction::Create => {
+            keep_created(ctx, owner, &target.value, false, report).await;
+            ImportOutcome::Created(target)
+        }
+        ImportAction::Keep(_) => ImportOutcome::Same(target),
+        ImportAction::Update(..) => ImportOutcome::Changed(target),
+    };
+    finish_import(ctx, item, outcome, report).await?;
+    Ok(false)
+}
+
+/// Creates the event of an item.
+async fn create_item(
+    ctx: &Context,
+    call: SaveCall<'_>,
+    item: &ImportItem,
+    notes: &mut Vec<Note>,
+) -> Result<Value> {
+    let port = &call.to.owner.port;
+    // Checked for each item alone, so that a refused event does not stop the others.
+    make::fits(&item.change, port.capabilities())?;
+    port.check(None, &item.change, GuestNotice::Nobody)?;
+    let write = port.create(call.calendar_id(), &item.change, GuestNotice::Nobody);
+    let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
+    run_logged(ctx, audit_entry(&call.to.owner, "create", None), notes, write, id).await
+}
+
+/// Changes the existing event of an item.
+async fn update_item(
+    ctx: &Context,
+    item: &ImportItem,
+    there: &EventTarget,
+    change: &EventChange,
+    report: &mut WriteReport,
+) -> Result<Value> {
+    let write = there.owner.port.update(&there.value, change, GuestNotice::Nobody);
+    let entry = audit_entry(&there.owner, "update", Some(&there.handle));
+    // Exceptions that follow would not be undone.
+    if item.exceptions.is_empty() {
+        let write = async { write.await.map(Some) };
+        let written = write_event(ctx, there, Some(change), entry, report, write).await;
+        written.map(Option::unwrap_or_default)
+    } else {
+        run_logged(ctx, entry, &mut report.notes, write, |_| None).await
+    }
+}
+
+/// Returns the audit log's entry of a write to an account's calendars.
+fn audit_entry<'a>(
+    owner: &'a CalendarOwner,
+    op: &'static str,
+    handle: Option<&str>,
+) -> AuditEntry<'a> {
+    AuditEntry {
+        account: &owner.account.email,
+        tool: CALENDAR_SAVE,
+        op,
+        ids: handle.into_iter().map(str::to_owned).collect(),
+        ..AuditEntry::default()
+    }
+}

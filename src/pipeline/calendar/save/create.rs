@@ -10,7 +10,7 @@ use futures_util::future::join;
 use serde_json::Value;
 
 use super::clash::{self, ClashCandidate, ItemClashes, compare_clashes, events_near, find_clashes};
-use super::destination::{CalendarDestination, find_destination};
+use super::destination::{CalendarDestination, SaveCall, find_destination};
 use super::make::{self, PlannedChange};
 use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
 use crate::pipeline::access::guard::{WriteAudience, confirm};
@@ -37,6 +37,7 @@ struct MadeEvent {
     notified: Vec<String>,
 }
 
+/// Creates the events of a call. All of them are checked before the first is written.
 pub(super) async fn create_events(
     ctx: &Context,
     request: &CalendarSave,
@@ -47,6 +48,50 @@ pub(super) async fn create_events(
             Error::argument("`scope` is for an existing event").next("leave it out, or give `id`")
         );
     }
+    let mut items = new_events(ctx, request)?;
+    let destination =
+        find_destination(ctx, request.account.as_deref(), request.calendar.as_deref()).await?;
+    let call = SaveCall { request, to: &destination };
+    check_events(call, &mut items)?;
+    for item in &mut items {
+        let (account, guests) = (&destination.owner.account, item.made.change.guests.as_ref());
+        item.made.notes.extend(doubtful_guests(ctx, account, &[], guests).await);
+    }
+    let candidates = clash_candidates(ctx, &items, &destination);
+    let mut report = WriteReport::notifying(request.notify);
+    // Where conflicts are only reported, they are looked for while the events are written.
+    let at_once = request.if_conflict == IfConflict::Warn && !request.dry_run;
+    if !at_once && request.if_conflict != IfConflict::Ignore {
+        let strict = request.if_conflict == IfConflict::Refuse;
+        let found = find_clashes(ctx, &candidates, strict).await?;
+        meet(&mut items, found, &mut report.notes);
+    }
+    let mut agreed = Vec::new();
+    agreed_for_new(ctx, call, &items, caller, &mut agreed).await?;
+    if at_once {
+        let found = write_while_looking(ctx, call, (&mut items, candidates), &mut report).await?;
+        // Notes on conflicts and items come before the notes on the writes.
+        let written = std::mem::replace(&mut report.notes, found);
+        report.notes.extend(notes_on(&items, true));
+        report.notes.append(&mut agreed);
+        report.notes.extend(written);
+        return write_report(ctx, report).await;
+    }
+    // A refused or planned event is reported with its outcome.
+    report.notes.extend(notes_on(&items, false));
+    report.notes.append(&mut agreed);
+    if request.dry_run {
+        rehearse_events(call, &items).await?;
+        plan_events(ctx, call, &items, &mut report);
+    } else {
+        let made = write_events(ctx, call, &items, &mut report).await?;
+        keep_made(ctx, made, &destination, &mut report).await;
+    }
+    write_report(ctx, report).await
+}
+
+/// Reads the new events of a call.
+fn new_events(ctx: &Context, request: &CalendarSave) -> Result<Vec<NewEvent>> {
     let several = request.events.len() > 1;
     let here = time_context(ctx);
     let mut items = Vec::new();
@@ -60,82 +105,56 @@ pub(super) async fn create_events(
     if request.notify.is_none() && items.iter().any(|item| item.made.change.guests.is_some()) {
         return Err(notify_missing());
     }
-    let destination =
-        find_destination(ctx, request.account.as_deref(), request.calendar.as_deref()).await?;
-    let mut report = WriteReport::notifying(request.notify);
-    let own = &destination.owner.account.email;
-    for item in &mut items {
+    Ok(items)
+}
+
+/// Refuses events that their service does not accept, and removes the organizer from their guests.
+fn check_events(call: SaveCall<'_>, items: &mut [NewEvent]) -> Result<()> {
+    let several = items.len() > 1;
+    let (port, own) = (&call.to.owner.port, &call.to.owner.account.email);
+    for item in items {
         let change = &mut item.made.change;
         // The organizer does not invite themselves.
         if let Some(guests) = &mut change.guests {
             guests.retain(|one| !one.address.eq_ignore_ascii_case(own));
         }
         change.guests = change.guests.take().filter(|list| !list.is_empty());
-        let port = &destination.owner.port;
         make::fits(change, port.capabilities())
-            .and_then(|()| port.check(None, change, notify_for(change, own, request)))
+            .and_then(|()| port.check(None, change, notify_for(change, own, call.request)))
             .map_err(|error| in_context(several, &item.name, error))?;
     }
-    for item in &mut items {
-        let (account, guests) = (&destination.owner.account, item.made.change.guests.as_ref());
-        item.made.notes.extend(doubtful_guests(ctx, account, &[], guests).await);
+    Ok(())
+}
+
+/// Writes the events, and looks for their conflicts meanwhile. Returns notes on the search for
+/// conflicts.
+async fn write_while_looking(
+    ctx: &Context,
+    call: SaveCall<'_>,
+    (items, mut candidates): (&mut [NewEvent], Vec<ClashCandidate>),
+    report: &mut WriteReport,
+) -> Result<Vec<Note>> {
+    // Boxed, because a thread's stack is small.
+    let near = Box::pin(events_near(ctx, &candidates, false));
+    let write = Box::pin(write_events(ctx, call, items, report));
+    let (near, made) = join(near, write).await;
+    let made = made?;
+    for (candidate, made) in candidates.iter_mut().zip(&made) {
+        let made = made.as_ref().and_then(|one| call.to.owner.port.event_data(&one.value));
+        candidate.becomes(made);
     }
-    let mut candidates = clash_candidates(ctx, &items, &destination);
-    // Where conflicts are only reported, they are looked for while the events are written.
-    let at_once = request.if_conflict == IfConflict::Warn && !request.dry_run;
-    if !at_once && request.if_conflict != IfConflict::Ignore {
-        let strict = request.if_conflict == IfConflict::Refuse;
-        let found = find_clashes(ctx, &candidates, strict).await?;
-        meet(&mut items, found, &mut report.notes);
-    }
-    let mut agreed = Vec::new();
-    agreed_for_new(ctx, &items, request, &destination, caller, &mut agreed).await?;
-    if at_once {
-        // Boxed, because a thread's stack is small.
-        let near = Box::pin(events_near(ctx, &candidates, false));
-        let write = Box::pin(write_events(ctx, &items, request, &destination, &mut report));
-        let (near, made) = join(near, write).await;
-        let made = made?;
-        for (candidate, made) in candidates.iter_mut().zip(&made) {
-            let made = made.as_ref().and_then(|one| destination.owner.port.event_data(&one.value));
-            candidate.becomes(made);
-        }
-        // The events are written, so a failure here is only a note.
-        let found = match near {
-            Ok(near) => compare_clashes(ctx, &candidates, near, false).await,
-            Err(error) => Err(error),
-        };
-        let found = found.unwrap_or_else(|error| {
-            (Vec::new(), vec![note!("clashes were not checked: {}", error)])
-        });
-        let mut notes = Vec::new();
-        meet(&mut items, found, &mut notes);
-        report.clashing = clashing(&items, &made);
-        keep_made(ctx, made, &destination, &mut report).await;
-        notes.extend(notes_on(&items, true));
-        notes.append(&mut agreed);
-        notes.append(&mut report.notes);
-        report.notes = notes;
-        return write_report(ctx, report).await;
-    }
-    // A refused or planned event is reported with its outcome.
-    report.notes.extend(notes_on(&items, false));
-    report.notes.append(&mut agreed);
-    if request.dry_run {
-        let calendar = destination.calendar.as_ref().map(|place| &*place.id);
-        for item in &items {
-            let change = &item.made.change;
-            let notify = notify_for(change, &destination.owner.account.email, request);
-            let port = &destination.owner.port;
-            let rehearsed = port.rehearse(calendar, None, change, notify).await;
-            rehearsed.map_err(|error| in_context(several, &item.name, error))?;
-        }
-        plan_events(ctx, &items, request, &destination, &mut report);
-    } else {
-        let made = write_events(ctx, &items, request, &destination, &mut report).await?;
-        keep_made(ctx, made, &destination, &mut report).await;
-    }
-    write_report(ctx, report).await
+    // The events are written, so a failure here is only a note.
+    let found = match near {
+        Ok(near) => compare_clashes(ctx, &candidates, near, false).await,
+        Err(error) => Err(error),
+    };
+    let found = found
+        .unwrap_or_else(|error| (Vec::new(), vec![note!("clashes were not checked: {}", error)]));
+    let mut notes = Vec::new();
+    meet(items, found, &mut notes);
+    report.clashing = clashing(items, &made);
+    keep_made(ctx, made, call.to, report).await;
+    Ok(notes)
 }
 
 /// Returns the items as candidates for clashes.
@@ -168,25 +187,21 @@ fn clash_candidates(
 /// Refuses new events that must not reach their guests, or the owner of the calendar.
 async fn agreed_for_new(
     ctx: &Context,
+    call: SaveCall<'_>,
     items: &[NewEvent],
-    request: &CalendarSave,
-    to: &CalendarDestination,
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
-    let own = &to.owner.account.email;
+    let own = &call.to.owner.account.email;
     let mut audience = WriteAudience::default();
     let mut lines = Vec::new();
-    for item in items {
-        // A refused event reaches no one.
-        if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
-            continue;
-        }
+    // A refused event reaches no one.
+    for item in items.iter().filter(|item| !call.refuses(&item.met.lines)) {
         let change = &item.made.change;
         audience.guests(change.guests.as_deref().unwrap_or_default(), own);
         lines.push(format!("{}; {}", item.name, make::description(change, &ctx.config.zone)));
     }
-    if let Some(place) = &to.calendar {
+    if let Some(place) = &call.to.calendar {
         audience.calendar(place, own);
     }
     if lines.is_empty() || audience == WriteAudience::default() {
@@ -196,23 +211,30 @@ async fn agreed_for_new(
     confirm(ctx, &act(question), &audience, caller, notes).await.map(drop)
 }
 
-fn plan_events(
-    ctx: &Context,
-    items: &[NewEvent],
-    request: &CalendarSave,
-    to: &CalendarDestination,
-    report: &mut WriteReport,
-) {
-    let place = match &to.calendar {
-        Some(place) => format!("in {}, {}", short(&place.name), to.owner.label),
-        None => format!("in the main calendar, {}", to.owner.label),
+/// Rehearses the creation of the events. The first refusal ends the call.
+async fn rehearse_events(call: SaveCall<'_>, items: &[NewEvent]) -> Result<()> {
+    let (port, own) = (&call.to.owner.port, &call.to.owner.account.email);
+    for item in items {
+        let change = &item.made.change;
+        let notify = notify_for(change, own, call.request);
+        let rehearsed = port.rehearse(call.calendar_id(), None, change, notify).await;
+        rehearsed.map_err(|error| in_context(items.len() > 1, &item.name, error))?;
+    }
+    Ok(())
+}
+
+/// Reports the events as planned, or as refused because of their conflicts.
+fn plan_events(ctx: &Context, call: SaveCall<'_>, items: &[NewEvent], report: &mut WriteReport) {
+    let owner = &call.to.owner;
+    let place = match &call.to.calendar {
+        Some(place) => format!("in {}, {}", short(&place.name), owner.label),
+        None => format!("in the main calendar, {}", owner.label),
     };
     for item in items {
-        let refused = request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
         let mut detail = vec![make::description(&item.made.change, &ctx.config.zone)];
         detail.push(place.clone());
         detail.extend(item.met.lines.iter().map(ToString::to_string));
-        let result = if refused { "refused" } else { "planned" };
+        let result = if call.refuses(&item.met.lines) { "refused" } else { "planned" };
         let detail = detail.join("; ");
         report.outcomes.push(ItemOutcome::new(&item.name, "create", result, detail));
     }
@@ -241,19 +263,17 @@ async fn keep_made(
 /// Writes the events one by one; returns each that was written.
 async fn write_events(
     ctx: &Context,
+    call: SaveCall<'_>,
     items: &[NewEvent],
-    request: &CalendarSave,
-    to: &CalendarDestination,
     report: &mut WriteReport,
 ) -> Result<Vec<Option<MadeEvent>>> {
     let single = items.len() == 1;
-    let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
-    let own = &to.owner.account.email;
+    let (port, own) = (&call.to.owner.port, &call.to.owner.account.email);
     let mut stopped = false;
     let mut made: Vec<Option<MadeEvent>> = items.iter().map(|_| None).collect();
     for (item, made) in progress::each("events", items.iter().zip(&mut made)) {
         let change = &item.made.change;
-        if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
+        if call.refuses(&item.met.lines) {
             let detail = item.met.lines.join("; ");
             report.outcomes.push(ItemOutcome::new(&item.name, "create", "refused", detail));
             continue;
@@ -262,8 +282,7 @@ async fn write_events(
             report.outcomes.push(ItemOutcome::skipped(&item.name, "create"));
             continue;
         }
-        let notify = notify_for(change, own, request);
-        let port = &to.owner.port;
+        let notify = notify_for(change, own, call.request);
         let entry = AuditEntry {
             account: own,
             tool: CALENDAR_SAVE,
@@ -272,7 +291,7 @@ async fn write_events(
             ..AuditEntry::default()
         };
         let notified = entry.recipients.iter().map(|one| (*one).to_owned()).collect();
-        let write = port.create(calendar, change, notify);
+        let write = port.create(call.calendar_id(), change, notify);
         let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
         match run_logged(ctx, entry, &mut report.notes, write, id).await {
             Ok(value) => *made = Some(MadeEvent { value, notified }),

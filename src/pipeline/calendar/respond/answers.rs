@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::audience::line;
-use crate::pipeline::calendar::save::span::{PreviousTime, read};
+use crate::pipeline::calendar::save::span::{PreviousTime, read_span};
 use crate::pipeline::calendar::target::{CalendarOwner, span};
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;
@@ -48,7 +48,7 @@ pub(super) fn proposed_time(
         None => (proposed.as_str(), None),
     };
     let words = EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
-    let other = read(&words, &time_context(ctx), Some(before)).map_err(|error| {
+    let other = read_span(&words, &time_context(ctx), Some(before)).map_err(|error| {
         // The reader's hint may name `end`, an argument that this tool lacks.
         let form = error.next_step().is_some_and(|next| next.contains("`end`"));
         let error = if form {

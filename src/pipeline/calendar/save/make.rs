@@ -46,7 +46,7 @@ pub(crate) fn new(words: &EventWords, here: &TimeContext) -> Result<PlannedChang
     if title.is_empty() {
         return Err(Error::argument("an event needs `title`").next("give its title"));
     }
-    let Some(span) = span::read(words, here, None)? else {
+    let Some(span) = span::read_span(words, here, None)? else {
         return Err(Error::argument("an event needs `start`")
             .next("give it, such as 2026-02-03 18h05 or tomorrow 9am"));
     };
@@ -124,7 +124,7 @@ pub(crate) fn changed(
         return Err(Error::argument("`title` is empty").next("give its title"));
     }
     let before = PreviousTime { start: now.start, end: now.end, zone: zone.clone() };
-    let span = span::read(words, here, Some(&before))?;
+    let span = span::read_span(words, here, Some(&before))?;
     let moves = span
         .as_ref()
         // The same instant in another zone is a change, too.

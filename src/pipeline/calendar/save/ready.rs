@@ -177,7 +177,7 @@ fn separate_time(
             .next("change single occurrences with scope=this"));
     };
     let before = PreviousTime { start: seen.0, end: seen.1, zone: zone.clone() };
-    let to = span::read(words, &time_context(ctx), Some(&before))?
+    let to = span::read_span(words, &time_context(ctx), Some(&before))?
         .filter(|to| (to.start, to.end) != seen || words.tz.is_some());
     let timeless = EventWords { start: None, end: None, duration: None, tz: None, ..words.clone() };
     let mut made = make::changed(&timeless, &time_context(ctx), facts, &zone)?;

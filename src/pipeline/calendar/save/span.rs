@@ -61,7 +61,7 @@ pub(crate) fn civil(moment: &ZonedTime) -> DateTime {
 }
 
 /// Reads the time of an event; `None` if an existing event gets no new one.
-pub(crate) fn read(
+pub(crate) fn read_span(
     words: &EventWords,
     here: &TimeContext,
     before: Option<&PreviousTime>,
@@ -79,75 +79,155 @@ pub(crate) fn read(
     if words.end.is_some() && words.duration.is_some() {
         return Err(Error::argument("`end` and `duration` are both given").next("leave one out"));
     }
-    let foreign = own.as_ref().is_some_and(|own| own.iana_name() != here.zone.iana_name());
-    let here = TimeContext {
-        now: here.now,
-        zone: own.clone().unwrap_or_else(|| here.zone.clone()),
-        named: own.is_some(),
-    };
-    let mut echo = Vec::new();
-    let (start, end) = (own_time("start", words)?, own_time("end", words)?);
-    let start = match (start, before) {
-        (Some(text), _) => {
-            let parsed = match before.filter(|_| is_clock(text)) {
-                // A time of day alone refers to the day of the event.
-                Some(before) => time_parse::end(text, as_parsed(before.start, &here), &here),
-                None => time_parse::read(text, &here),
-            }
-            .map_err(|error| error.context("`start`"))?;
-            let start = parsed.when();
-            if let (EventTime::Day(_), Some(EventTime::At(_))) =
-                (start, before.map(|before| before.start))
-                && words.end.is_none()
-                && words.duration.is_none()
-            {
-                return Err(Error::argument("the event has a time, but `start` is only a day")
-                    .next("add the time, or give `end` as a day to make it all-day"));
-            }
-            echo.extend(echo_line("start", text, parsed, &here, foreign));
-            start
-        }
-        (None, Some(before)) => before.start,
-        (None, None) => {
-            return Err(Error::argument("an event needs `start`")
-                .next("give it, such as 2026-02-03 18h05 or tomorrow 9am"));
-        }
-    };
-    let end = match (end, &words.duration) {
-        (Some(text), _) => {
-            let (end, parsed) = end_of(text, start, &here)?;
-            // A time of day or a length needs no explanation next to the start.
-            if !is_clock(text) && !text.trim_start().starts_with('+') {
-                echo.extend(echo_line("end", text, parsed, &here, false));
-            }
-            end
-        }
-        (None, Some(text)) => after(start, i64::from(minutes("duration", text)?))?,
-        // Between a whole day and a time, the old length has no meaning.
-        (None, None) => match before.filter(|before| before.start.is_day() == start.is_day()) {
-            Some(before) => end_after(before, start)?,
-            None if start.is_day() => after(start, DAY)?,
-            None => after(start, HOUR)?,
+    let mut reader = SpanReader {
+        words,
+        foreign: own.as_ref().is_some_and(|own| own.iana_name() != here.zone.iana_name()),
+        here: TimeContext {
+            now: here.now,
+            zone: own.clone().unwrap_or_else(|| here.zone.clone()),
+            named: own.is_some(),
         },
+        before,
+        echo: Vec::new(),
     };
+    let (start, end) = (SpanEnd::Start.given(words)?, SpanEnd::End.given(words)?);
+    let start = reader.read_start(start)?;
+    let end = reader.read_end(end, start)?;
     // A moved event keeps its own zone.
     let zone = match (own, before) {
         (Some(own), _) => own,
         (None, Some(before)) => before.zone.clone(),
-        (None, None) => here.zone.clone(),
+        (None, None) => reader.here.zone.clone(),
     };
     // Only a given end can be before the start. An existing event may have no length.
     if words.end.is_some() {
-        check_order(start, end, &here.zone)?;
+        check_order(start, end, &reader.here.zone)?;
     }
-    Ok(Some(EventSpan { start, end, zone, echo }))
+    Ok(Some(EventSpan { start, end, zone, echo: reader.echo }))
 }
 
-fn minutes(name: &str, text: &str) -> Result<u32> {
-    let minutes = time_parse::minutes(text).map_err(|error| error.context(format!("`{name}`")))?;
+/// An end of an event, as an argument.
+#[derive(Clone, Copy)]
+enum SpanEnd {
+    Start,
+    End,
+}
+
+impl SpanEnd {
+    /// Returns the name of the argument.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::End => "end",
+        }
+    }
+
+    /// Returns the time as given, without the local time that rows show beside it.
+    ///
+    /// # Errors
+    /// If `tz` is given as well, because it is unclear which of the two times is in that zone.
+    fn given(self, words: &EventWords) -> Result<Option<&str>> {
+        let text = match self {
+            Self::Start => words.start.as_deref(),
+            Self::End => words.end.as_deref(),
+        };
+        match text.and_then(|text| text.split_once(BESIDE)) {
+            None => Ok(text),
+            Some(_) if words.tz.is_some() => {
+                Err(Error::argument(format!("`{}` has two times, and `tz` is given", self.name()))
+                    .next("give the time in that zone alone"))
+            }
+            Some((time, _)) => Ok(Some(time.trim())),
+        }
+    }
+}
+
+/// The arguments about the time of an event, while they are read.
+struct SpanReader<'a> {
+    words: &'a EventWords,
+    /// The context of the given times, in their zone.
+    here: TimeContext,
+    /// True if that zone is not the user's.
+    foreign: bool,
+    before: Option<&'a PreviousTime>,
+    /// Notes on how the texts were understood.
+    echo: Vec<Note>,
+}
+
+impl SpanReader<'_> {
+    /// Reads the start; without a text, an existing event keeps its start.
+    fn read_start(&mut self, text: Option<&str>) -> Result<EventTime> {
+        let Some(text) = text else {
+            return self.before.map(|before| before.start).ok_or_else(|| {
+                Error::argument("an event needs `start`")
+                    .next("give it, such as 2026-02-03 18h05 or tomorrow 9am")
+            });
+        };
+        let parsed = match self.before.filter(|_| is_clock(text)) {
+            // A time of day alone refers to the day of the event.
+            Some(before) => time_parse::end(text, as_parsed(before.start, &self.here), &self.here),
+            None => time_parse::read(text, &self.here),
+        }
+        .map_err(|error| error.context("`start`"))?;
+        let start = parsed.when();
+        if let (EventTime::Day(_), Some(EventTime::At(_))) =
+            (start, self.before.map(|before| before.start))
+            && self.words.end.is_none()
+            && self.words.duration.is_none()
+        {
+            return Err(Error::argument("the event has a time, but `start` is only a day")
+                .next("add the time, or give `end` as a day to make it all-day"));
+        }
+        self.add_echo(SpanEnd::Start, text, parsed);
+        Ok(start)
+    }
+
+    /// Reads the end, or computes it from the given or the earlier length.
+    fn read_end(&mut self, text: Option<&str>, start: EventTime) -> Result<EventTime> {
+        if let Some(text) = text {
+            let (end, parsed) = end_of(text, start, &self.here)?;
+            // A time of day or a length needs no explanation next to the start.
+            if !is_clock(text) && !text.trim_start().starts_with('+') {
+                self.add_echo(SpanEnd::End, text, parsed);
+            }
+            return Ok(end);
+        }
+        if let Some(text) = &self.words.duration {
+            return after(start, i64::from(minutes(text)?));
+        }
+        // Between a whole day and a time, the old length has no meaning.
+        match self.before.filter(|before| before.start.is_day() == start.is_day()) {
+            Some(before) => end_after(before, start),
+            None if start.is_day() => after(start, DAY),
+            None => after(start, HOUR),
+        }
+    }
+
+    /// Adds a note on how a text was understood, if it is not explicit.
+    fn add_echo(&mut self, end: SpanEnd, text: &str, parsed: ParsedTime) {
+        let absolute = text.trim().starts_with(|first: char| first.is_ascii_digit())
+            && text.trim().get(..4).is_some_and(|year| year.parse::<u16>().is_ok());
+        // The note on the start names a foreign zone for both ends.
+        let foreign = self.foreign && matches!(end, SpanEnd::Start);
+        if absolute && !foreign {
+            return;
+        }
+        let (name, zone) = (end.name(), &self.here.zone);
+        let when = parsed.formatted(zone);
+        self.echo.push(match (parsed, zone.iana_name()) {
+            (ParsedTime::At(..), Some(zone)) => {
+                note!("{}: {} = {} {}", ours(name), ours(brief(text)), ours(when), ours(zone))
+            }
+            _ => note!("{}: {} = {}", ours(name), ours(brief(text)), ours(when)),
+        });
+    }
+}
+
+/// Reads `duration`, in minutes.
+fn minutes(text: &str) -> Result<u32> {
+    let minutes = time_parse::minutes(text).map_err(|error| error.context("`duration`"))?;
     match minutes {
-        0 => Err(Error::argument(format!("`{name}` is zero"))
-            .next("give at least a minute, such as 30m")),
+        0 => Err(Error::argument("`duration` is zero").next("give at least a minute, such as 30m")),
         minutes => Ok(minutes),
     }
 }
@@ -178,25 +258,6 @@ fn end_of(text: &str, start: EventTime, here: &TimeContext) -> Result<(EventTime
         }
     };
     Ok((end, parsed))
-}
-
-/// Returns a time as given, without the local time that rows show beside it.
-///
-/// # Errors
-/// If `tz` is given as well, because it is unclear which of the two times is in that zone.
-fn own_time<'w>(name: &str, words: &'w EventWords) -> Result<Option<&'w str>> {
-    let text = match name {
-        "start" => words.start.as_deref(),
-        _ => words.end.as_deref(),
-    };
-    match text.and_then(|text| text.split_once(BESIDE)) {
-        None => Ok(text),
-        Some(_) if words.tz.is_some() => {
-            Err(Error::argument(format!("`{name}` has two times, and `tz` is given"))
-                .next("give the time in that zone alone"))
-        }
-        Some((time, _)) => Ok(Some(time.trim())),
-    }
 }
 
 /// Returns true for only a time of day: `10h30`, `10:30`, `10 am`.
@@ -262,26 +323,4 @@ fn check_order(start: EventTime, end: EventTime, zone: &TimeZone) -> Result<()> 
 fn next_day(day: Date) -> Result<Date> {
     day.checked_add(1.day())
         .map_err(|_| Error::argument("that day is out of range").next("give an earlier one"))
-}
-
-/// Returns a note on how words were understood, if they are not explicit.
-fn echo_line(
-    name: &str,
-    text: &str,
-    parsed: ParsedTime,
-    here: &TimeContext,
-    foreign: bool,
-) -> Option<Note> {
-    let absolute = text.trim().starts_with(|first: char| first.is_ascii_digit())
-        && text.trim().get(..4).is_some_and(|year| year.parse::<u16>().is_ok());
-    if absolute && !foreign {
-        return None;
-    }
-    let when = parsed.formatted(&here.zone);
-    Some(match (parsed, here.zone.iana_name()) {
-        (ParsedTime::At(..), Some(zone)) => {
-            note!("{}: {} = {} {}", ours(name), ours(brief(text)), ours(when), ours(zone))
-        }
-        _ => note!("{}: {} = {}", ours(name), ours(brief(text)), ours(when)),
-    })
 }

@@ -18,7 +18,7 @@ use super::target::{
     EventTarget, about, as_shown, each_once, event_line, listed, master_of, named_events, span,
     title, write_error,
 };
-use super::undo::{no_undo, write_event};
+use super::undo::{LoggedWrite, no_undo, write_event};
 use crate::pipeline::access::audit::AuditEntry;
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for, line};
@@ -304,7 +304,8 @@ async fn write_deletion(
             }
         }
     };
-    match write_event(ctx, target, deletion.change(), entry, report, write).await {
+    let logged = LoggedWrite { target, change: deletion.change(), entry };
+    match write_event(ctx, logged, report, write).await {
         Ok(_) => {}
         Err(error) if error.is_open() => return Err(error),
         Err(error) => return Err(write_error(ctx, target, error).await),

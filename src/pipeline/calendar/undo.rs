@@ -47,19 +47,28 @@ enum UndoPlan {
     Nothing(&'static str, &'static str),
 }
 
-/// Changes an event, or deletes it if there is no `change`, between two lines of the log. If the
-/// write notifies no one, the event before it is kept for an undo.
+/// A write to an event that can be undone.
+pub(super) struct LoggedWrite<'a> {
+    /// The event before the write.
+    pub(super) target: &'a EventTarget,
+    /// The change; `None` for a deletion.
+    pub(super) change: Option<&'a EventChange>,
+    /// The write in the audit log.
+    pub(super) entry: AuditEntry<'a>,
+}
+
+/// Changes an event, or deletes it, between two lines of the log. If the write notifies no one, the
+/// event before it is kept for an undo.
 ///
 /// # Errors
 /// The errors of the log and of the write.
 pub(super) async fn write_event(
     ctx: &Context,
-    target: &EventTarget,
-    change: Option<&EventChange>,
-    entry: AuditEntry<'_>,
+    logged: LoggedWrite<'_>,
     report: &mut WriteReport,
     write: impl Future<Output = Result<Option<Value>>>,
 ) -> Result<Option<Value>> {
+    let LoggedWrite { target, change, entry } = logged;
     let recipients = entry.recipients.clone();
     let kept = recipients.is_empty() && keep_event(ctx, target, change, report).await;
     let written = run_logged(ctx, entry, &mut report.notes, write, |_| None).await;
@@ -339,7 +348,8 @@ async fn take_back(
             };
             port.restore(before, Some(&target.value)).await.map(Some)
         };
-        return write_event(ctx, target, change.as_ref(), entry, report, write).await;
+        let logged = LoggedWrite { target, change: change.as_ref(), entry };
+        return write_event(ctx, logged, report, write).await;
     };
     let write = port.restore(before, left.as_ref());
     let restored = run_logged(ctx, entry, &mut report.notes, write, |_| None).await?;

@@ -23,7 +23,7 @@ use crate::pipeline::access::audit::{AuditEntry, run_logged};
 use crate::pipeline::access::guard::{WriteAudience, confirm, require_access};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{act, line};
-use crate::pipeline::calendar::undo::write_event;
+use crate::pipeline::calendar::undo::{LoggedWrite, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::store::HandleKind;
@@ -213,7 +213,8 @@ async fn answer_invitation(
     let written = if can.public_answers && !request.notifies() {
         // An answer changes no field of the event.
         let change = EventChange::default();
-        write_event(ctx, &target, Some(&change), logged, &mut report, write).await
+        let logged = LoggedWrite { target: &target, change: Some(&change), entry: logged };
+        write_event(ctx, logged, &mut report, write).await
     } else {
         run_logged(ctx, logged, &mut report.notes, write, |_| None).await
     };

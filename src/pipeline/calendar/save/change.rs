@@ -22,7 +22,7 @@ use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::calendar::guests::{doubtful_guests, notified};
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{about, each_once, listed, named_events, write_error};
-use crate::pipeline::calendar::undo::{no_undo, write_event};
+use crate::pipeline::calendar::undo::{LoggedWrite, no_undo, write_event};
 use crate::pipeline::context::Context;
 use crate::tools::calendar_save::{CalendarSave, EventWords, IfConflict};
 
@@ -185,7 +185,8 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
     };
     let write = target.owner.port.update(&target.value, change, *notify);
     let write = async { write.await.map(Some) };
-    match write_event(ctx, target, Some(change), entry, report, write).await {
+    let logged = LoggedWrite { target, change: Some(change), entry };
+    match write_event(ctx, logged, report, write).await {
         Ok(Some(value)) => {
             if is_visible {
                 report.series.knew(known);

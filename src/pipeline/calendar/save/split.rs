@@ -3,9 +3,9 @@
 //! The new series is created before the old one is cut, so a failure in between leaves too many
 //! events and never too few; the extra ones are removed again.
 
-use daysheet_core::error::Result;
+use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::calendar::EventChange;
-use daysheet_core::text::{note, ours};
+use daysheet_core::text::{Note, note, ours};
 use serde_json::Value;
 
 use super::follow::{SplitSeries, copied, shorten_series};
@@ -15,9 +15,19 @@ use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, fetch_event, write_error};
-use crate::pipeline::calendar::undo::{keep_created, write_event};
+use crate::pipeline::calendar::undo::{LoggedWrite, keep_created, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::interrupted::{begin_writing, may_leave};
+
+/// A split while it is written.
+struct SplitWrite<'a> {
+    /// The change of the later part.
+    ready: &'a ReadyChange,
+    /// The series to shorten.
+    master: &'a EventTarget,
+    /// The new series.
+    whole: EventChange,
+}
 
 /// Writes the change of an occurrence and all later ones.
 pub(super) async fn split_series(
@@ -26,34 +36,17 @@ pub(super) async fn split_series(
     cut: &SplitSeries,
     report: &mut WriteReport,
 ) -> Result<()> {
-    let ReadyChange { target: master, change, notify, name, .. } = ready;
-    let notify = *notify;
+    let master = &ready.target;
     // A process killed between the two writes leaves both series.
     may_leave(&format!(
         "the new series may exist beside {}: if so, delete one of them",
         master.handle
     ));
     begin_writing(ctx).await?;
-    let whole = copied(master, change.clone());
-    let port = &master.owner.port;
-    let calendar = master.facts.calendar.as_deref();
-    let own = &master.owner.account.email;
-    let guests = notified(&master.facts.guests, whole.guests.as_ref(), own, notify);
-    let entry = AuditEntry {
-        account: own,
-        tool: CALENDAR_SAVE,
-        op: "update",
-        ids: vec![master.handle.clone()],
-        recipients: guests,
-        ..AuditEntry::default()
-    };
-    let creation = AuditEntry { op: "create", ids: Vec::new(), ..entry.clone() };
+    let split = SplitWrite { ready, master, whole: copied(master, ready.change.clone()) };
     let from = cut.base.start.when().instant(&ctx.config.zone);
     let known = occurrences::known_before(ctx, &master.owner, &master.facts, Some(from)).await;
-    let write = port.create(calendar, &whole, notify);
-    let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
-    let created = run_logged(ctx, creation, &mut report.notes, write, id).await;
-    let new = match created {
+    let new = match split.create_series(ctx, &mut report.notes).await {
         Ok(new) => new,
         Err(error) if error.is_open() => {
             let detail = format!(
@@ -62,83 +55,141 @@ pub(super) async fn split_series(
                 error.message(),
                 master.handle
             );
-            report.outcomes.push(ItemOutcome::new(name, "change", "unknown", detail));
+            report.outcomes.push(ItemOutcome::new(&ready.name, "change", "unknown", detail));
             return Ok(());
         }
         Err(error) => return Err(error.context("the new series was not created")),
     };
     // The old series is cut only when the new one exists, so that no event is lost.
-    let shorter = EventChange { repeat: Some(Some(cut.before.clone())), ..EventChange::default() };
-    let write = shorten_series(ctx, master, &shorter, notify);
-    let write = async { write.await.map(Some) };
-    let line = entry.clone();
-    let shortened = write_event(ctx, master, Some(&shorter), line, report, write).await;
-    match shortened {
+    match split.cut_series(ctx, cut, report).await {
         Ok(old) => {
             // Undoing only the creation would lose events, so it can be undone only with the cut.
             if !report.undo.events.is_empty() {
                 keep_created(ctx, &master.owner, &new, false, report).await;
             }
             report.series.knew(known);
-            report.series.wrote(&master.owner, &new);
-            report.events.push((master.owner.clone(), new));
-            report.events.extend(old.map(|old| (master.owner.clone(), old)));
-            report.notes.push(note!(
-                "the series was split: {} has the earlier part, the first row the later",
-                ours(&master.handle)
-            ));
-            if whole.online == Some(true) {
-                report.notes.push("the new series has its own online meeting".into());
-            }
-        }
-        Err(error) if error.is_open() => {
-            report.events.push((master.owner.clone(), new));
-            let detail = format!(
-                "{}: the new series exists, but {} may not end before it; check, and shorten \
-                 or delete one of them",
-                error.message(),
-                master.handle
-            );
-            report.outcomes.push(ItemOutcome::new(name, "change", "unknown", detail));
-        }
-        // A refused write may have been carried out in part. It is safe to go back
-        // only if the series is unchanged.
-        Err(error) if !is_untouched(ctx, master).await => {
-            report.events.push((master.owner.clone(), new));
-            let detail = format!(
-                "{}: the new series exists, and {} was changed; check, and shorten or delete \
-                 one of them",
-                error.message(),
-                master.handle
-            );
-            report.outcomes.push(ItemOutcome::new(name, "change", "unknown", detail));
+            split.report_parts(new, old, report);
         }
         Err(error) => {
-            let entry = AuditEntry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
-            let write = port.delete(&new, None, notify);
-            match run_logged(ctx, entry, &mut report.notes, write, |()| None).await {
-                Ok(()) => {
-                    let error = write_error(ctx, master, error).await;
-                    return Err(error.context(
-                        "nothing was changed: the old series could not be shortened, and the \
-                         new one was deleted",
-                    ));
-                }
-                Err(second) => {
-                    report.events.push((master.owner.clone(), new));
-                    let detail = format!(
-                        "{} was not shortened ({}), and the new series could not be deleted \
-                         ({}): delete one of them",
-                        master.handle,
-                        error.message(),
-                        second.message()
-                    );
-                    report.outcomes.push(ItemOutcome::new(name, "change", "failed", detail));
-                }
-            }
+            let (result, detail) = split.failed_cut(ctx, &new, error, &mut report.notes).await?;
+            report.events.push((master.owner.clone(), new));
+            report.outcomes.push(ItemOutcome::new(&ready.name, "change", result, detail));
         }
     }
     Ok(())
+}
+
+impl SplitWrite<'_> {
+    /// Returns the audit log's entry of one of its writes.
+    fn audit_entry(&self, op: &'static str, ids: Vec<String>) -> AuditEntry<'_> {
+        let own = &self.master.owner.account.email;
+        let guests = &self.master.facts.guests;
+        AuditEntry {
+            account: own,
+            tool: CALENDAR_SAVE,
+            op,
+            ids,
+            recipients: notified(guests, self.whole.guests.as_ref(), own, self.ready.notify),
+            ..AuditEntry::default()
+        }
+    }
+
+    /// Returns the service's id of an event.
+    fn event_id(&self, event: &Value) -> Option<String> {
+        self.master.owner.port.event_data(event).map(|facts| facts.id)
+    }
+
+    /// Creates the new series, with the later part.
+    async fn create_series(&self, ctx: &Context, notes: &mut Vec<Note>) -> Result<Value> {
+        let calendar = self.master.facts.calendar.as_deref();
+        let write = self.master.owner.port.create(calendar, &self.whole, self.ready.notify);
+        let entry = self.audit_entry("create", Vec::new());
+        run_logged(ctx, entry, notes, write, |new| self.event_id(new)).await
+    }
+
+    /// Ends the old series before the new one. Returns the old series.
+    async fn cut_series(
+        &self,
+        ctx: &Context,
+        cut: &SplitSeries,
+        report: &mut WriteReport,
+    ) -> Result<Option<Value>> {
+        let shorter =
+            EventChange { repeat: Some(Some(cut.before.clone())), ..EventChange::default() };
+        let write = shorten_series(ctx, self.master, &shorter, self.ready.notify);
+        let write = async { write.await.map(Some) };
+        let entry = self.audit_entry("update", vec![self.master.handle.clone()]);
+        let logged = LoggedWrite { target: self.master, change: Some(&shorter), entry };
+        write_event(ctx, logged, report, write).await
+    }
+
+    /// Reports both series after both writes.
+    fn report_parts(&self, new: Value, old: Option<Value>, report: &mut WriteReport) {
+        let owner = &self.master.owner;
+        report.series.wrote(owner, &new);
+        report.events.push((owner.clone(), new));
+        report.events.extend(old.map(|old| (owner.clone(), old)));
+        report.notes.push(note!(
+            "the series was split: {} has the earlier part, the first row the later",
+            ours(&self.master.handle)
+        ));
+        if self.whole.online == Some(true) {
+            report.notes.push("the new series has its own online meeting".into());
+        }
+    }
+
+    /// Deletes the new series again if the old one could certainly not be cut. Returns the outcome
+    /// if the new series stays.
+    ///
+    /// # Errors
+    /// The error of the cut, if the new series was deleted, so that nothing was changed.
+    async fn failed_cut(
+        &self,
+        ctx: &Context,
+        new: &Value,
+        error: Error,
+        notes: &mut Vec<Note>,
+    ) -> Result<(&'static str, String)> {
+        let handle = &self.master.handle;
+        if error.is_open() {
+            let detail = format!(
+                "{}: the new series exists, but {handle} may not end before it; check, and \
+                 shorten or delete one of them",
+                error.message()
+            );
+            return Ok(("unknown", detail));
+        }
+        // A refused write may have been carried out in part. It is safe to go back
+        // only if the series is unchanged.
+        if !is_untouched(ctx, self.master).await {
+            let detail = format!(
+                "{}: the new series exists, and {handle} was changed; check, and shorten or \
+                 delete one of them",
+                error.message()
+            );
+            return Ok(("unknown", detail));
+        }
+        let entry = self.audit_entry("delete", self.event_id(new).into_iter().collect());
+        let write = self.master.owner.port.delete(new, None, self.ready.notify);
+        match run_logged(ctx, entry, notes, write, |()| None).await {
+            Ok(()) => {
+                let error = write_error(ctx, self.master, error).await;
+                Err(error.context(
+                    "nothing was changed: the old series could not be shortened, and the new one \
+                     was deleted",
+                ))
+            }
+            Err(second) => {
+                let detail = format!(
+                    "{handle} was not shortened ({}), and the new series could not be deleted \
+                     ({}): delete one of them",
+                    error.message(),
+                    second.message()
+                );
+                Ok(("failed", detail))
+            }
+        }
+    }
 }
 
 /// Returns true if an event is still the version that was fetched.

@@ -13,7 +13,7 @@ use super::make;
 use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::target::{CalendarOwner, EventTarget, as_target_after};
-use crate::pipeline::calendar::undo::{keep_created, write_event};
+use crate::pipeline::calendar::undo::{LoggedWrite, keep_created, write_event};
 use crate::pipeline::context::Context;
 
 /// The word for an import in outcomes.
@@ -155,7 +155,8 @@ async fn update_item(
     // Exceptions that follow would not be undone.
     if item.exceptions.is_empty() {
         let write = async { write.await.map(Some) };
-        let written = write_event(ctx, there, Some(change), entry, report, write).await;
+        let logged = LoggedWrite { target: there, change: Some(change), entry };
+        let written = write_event(ctx, logged, report, write).await;
         written.map(Option::unwrap_or_default)
     } else {
         run_logged(ctx, entry, &mut report.notes, write, |_| None).await

@@ -5,20 +5,19 @@ use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time;
 use daysheet_core::ical::IcalEvent;
-use daysheet_core::provider::calendar::{EventChange, EventGuest, GuestNotice, InvitationAnswer};
+use daysheet_core::provider::calendar::{EventChange, GuestNotice, InvitationAnswer};
 use daysheet_core::text::{Note, brief, note, ours, quoted_list};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
-use crate::pipeline::access::audit::AuditEntry as Line;
-use crate::pipeline::access::audit::run_logged;
+use super::answers::{OtherTime, RequestedAnswer, audit_entry};
+use crate::pipeline::access::audit::{AuditEntry, run_logged};
 use crate::pipeline::access::guard::{WriteAudience, confirm};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::audience::act;
 use crate::pipeline::calendar::save::exceptions::{find_occurrence, put_exceptions};
 use crate::pipeline::calendar::save::source::change as change_of;
-use crate::pipeline::calendar::save::source::invitation_document;
+use crate::pipeline::calendar::save::source::{InvitationMessage, invitation_document};
 use crate::pipeline::calendar::save::span::PreviousTime;
 use crate::pipeline::calendar::target::{
     CalendarOwner, EventTarget, as_target, as_target_after, calendar_owner, event_line, span,
@@ -37,19 +36,27 @@ pub(super) enum InvitedEvent {
     Published,
 }
 
+/// A meeting that is in a message and not in the calendar.
+struct InvitedMeeting {
+    /// The calendars of the invited user.
+    owner: CalendarOwner,
+    /// The meeting.
+    entry: IcalEvent,
+    /// Its occurrences that differ from the rule.
+    occurrences: Vec<IcalEvent>,
+}
+
 /// Finds the event that a message invites to. An event that is not in the calendar is added with
 /// the answer.
 pub(super) async fn find_or_add(
     ctx: &Context,
     request: &CalendarRespond,
-    account: &str,
-    id: &str,
+    message: InvitationMessage<'_>,
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<InvitedEvent> {
-    let account = ctx.accounts.by_id(account).await?;
-    let handle = &request.id;
-    let document = invitation_document(ctx, &account, id, handle).await?;
+    let handle = message.handle;
+    let document = invitation_document(ctx, message).await?;
     let refused =
         |what: &str, next: &str| Err(Error::argument(format!("{handle} {what}")).next(next));
     match document.method.as_deref() {
@@ -91,35 +98,53 @@ pub(super) async fn find_or_add(
             ours(handle)
         ));
     }
-    let owner = calendar_owner(ctx, account).await?;
+    let owner = calendar_owner(ctx, message.account.clone()).await?;
     if let Some(target) = find_meeting(ctx, &owner, &entry).await? {
         target.not_cancelled()?;
-        let now = &target.facts;
-        let moved = now.start != entry.start.when();
-        let line = event_line(now, &ctx.config.zone);
-        // A higher SEQUENCE marks the newer version (RFC 5545, 3.8.7.4).
-        if moved && now.sequence.is_some_and(|sequence| sequence < entry.sequence) {
-            let start = event_time::start(entry.start.when(), &ctx.config.zone);
-            notes.push(note!(
-                "{} is newer than the calendar: it moves the meeting to {}, where the calendar \
-                 has it once the service has read the message",
-                ours(handle),
-                ours(start)
-            ));
-        } else if moved {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                format!("the meeting changed since {handle}: it is now {line}"),
-            )
-            .next(format!("answer {} if it is still right", target.handle)));
-        }
+        notes.extend(check_time(ctx, &target, &entry, handle)?);
         return Ok(InvitedEvent::There(Box::new(target)));
     }
     match request.response.answer() {
         None => refused("is about a meeting not in the calendar", "forward the message itself"),
         Some(_) if document.method.is_none() => Ok(InvitedEvent::Published),
-        Some(answer) => take_in(ctx, owner, entry, occurrences, answer, request, caller).await,
+        Some(answer) => {
+            let meeting = InvitedMeeting { owner, entry, occurrences };
+            add_meeting(ctx, meeting, RequestedAnswer { answer, request }, caller).await
+        }
     }
+}
+
+/// Compares the time of a meeting in the calendar with the time in the invitation. Returns a note
+/// if the invitation is newer.
+///
+/// # Errors
+/// [`ErrorKind::Conflict`] if the meeting was moved since the invitation.
+fn check_time(
+    ctx: &Context,
+    target: &EventTarget,
+    entry: &IcalEvent,
+    handle: &str,
+) -> Result<Option<Note>> {
+    let now = &target.facts;
+    if now.start == entry.start.when() {
+        return Ok(None);
+    }
+    // A higher SEQUENCE marks the newer version (RFC 5545, 3.8.7.4).
+    if now.sequence.is_some_and(|sequence| sequence < entry.sequence) {
+        let start = event_time::start(entry.start.when(), &ctx.config.zone);
+        return Ok(Some(note!(
+            "{} is newer than the calendar: it moves the meeting to {}, where the calendar \
+             has it once the service has read the message",
+            ours(handle),
+            ours(start)
+        )));
+    }
+    let line = event_line(now, &ctx.config.zone);
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!("the meeting changed since {handle}: it is now {line}"),
+    )
+    .next(format!("answer {} if it is still right", target.handle)))
 }
 
 /// Finds the event of an invitation in the calendars of its account.
@@ -161,73 +186,27 @@ async fn find_meeting(
     }
 }
 
-/// Adds an invitation to the calendar, and answers it if possible.
-async fn take_in(
+/// Adds a meeting to the calendar, and answers the invitation if possible.
+async fn add_meeting(
     ctx: &Context,
-    owner: CalendarOwner,
-    mut entry: IcalEvent,
-    occurrences: Vec<IcalEvent>,
-    answer: InvitationAnswer,
-    request: &CalendarRespond,
+    mut meeting: InvitedMeeting,
+    requested: RequestedAnswer<'_>,
     caller: &dyn ClientPrompts,
 ) -> Result<InvitedEvent> {
-    let organizer = entry.organizer.as_ref().map(|one| brief(&one.address));
-    let write = match &organizer {
-        Some(organizer) => format!("write to {organizer}"),
-        None => "write to its sender".to_owned(),
-    };
-    let before = PreviousTime {
-        start: entry.start.when(),
-        end: entry.end.when(),
-        zone: match &entry.start {
-            event_time::ZonedTime::At(_, zone) => event_time::find_zone(zone),
-            event_time::ZonedTime::Day(_) => None,
-        }
-        .unwrap_or_else(|| ctx.config.zone.clone()),
-    };
-    let (propose, mut notes) = proposed_time(ctx, &before, answer, request)?;
-    let can = owner.port.capabilities();
-    if !can.foreign_meetings && answer == InvitationAnswer::Declined {
-        return Err(Error::new(
-            ErrorKind::NotFound,
-            "the meeting is not in the calendar: there is nothing to decline",
-        )
-        .next(format!("{write} instead")));
-    }
-    let own = owner.account.email.clone();
-    // Only the organizer may cancel an occurrence of the finished series, so the rule excludes the
-    // cancelled ones from the start.
-    let occurrences = entry.exclude_cancelled(occurrences);
-    let entry = &entry;
-    let (mut change, _) = change_of(entry, can, &own, &mut notes);
-    if let Some(guests) = &mut change.guests {
-        let me = |guest: &&mut EventGuest| guest.address.eq_ignore_ascii_case(&own);
-        if let Some(me) = guests.iter_mut().find(me) {
-            me.me = true;
-            me.answer = None;
-        }
-    }
+    let before = meeting.time(&ctx.config.zone);
+    let (propose, mut notes) = requested.proposed_time(ctx, &before)?;
+    meeting.check_declinable(requested.answer)?;
+    let change = meeting.creation(&mut notes);
     let mut report = WriteReport { notes, ..WriteReport::default() };
-    let name = short(&entry.title);
-    let audience = taken_in(&change, request, &own);
-    let when = span(entry.start.when(), entry.end.when(), &ctx.config.zone);
-    let act = act(confirmed(&format!("{when} {name}"), answer, request));
+    let name = short(&meeting.entry.title);
+    let audience = added_audience(&change, requested.request, &meeting.owner.account.email);
+    let when = span(before.start, before.end, &ctx.config.zone);
+    let act = act(requested.question(&format!("{when} {name}")));
     confirm(ctx, &act, &audience, caller, &mut report.notes).await?;
-    let line = Line {
-        account: &own,
-        tool: TOOL,
-        op: "create",
-        ids: vec![request.id.clone()],
-        ..Line::default()
-    };
-    // The organizer invites the guests; this copy notifies no one.
-    let creating = owner.port.create(None, &change, GuestNotice::Nobody);
-    let id = |value: &Value| owner.port.event_data(value).map(|facts| facts.id);
-    let created = run_logged(ctx, line.clone(), &mut report.notes, creating, id).await;
-    let value = match created {
+    let value = match meeting.create(ctx, requested.request, &change, &mut report.notes).await {
         Ok(value) => value,
         Err(error) if error.is_open() => {
-            report.outcomes.push(ItemOutcome::failed(name, word(answer), &error));
+            report.outcomes.push(ItemOutcome::failed(name, requested.response_word(), &error));
             return Ok(InvitedEvent::Report(Box::new(report)));
         }
         Err(error) => {
@@ -235,48 +214,123 @@ async fn take_in(
         }
     };
     report.notes.push("the meeting was not in the calendar and was added".into());
-    let facts = owner.port.event_data(&value);
+    let facts = meeting.owner.port.event_data(&value);
     let invites = facts.as_ref().is_some_and(|facts| !facts.own);
-    if let (Some(facts), false) = (facts, occurrences.is_empty()) {
-        let series = value.clone();
-        let series = as_target_after(ctx, &owner, series, facts, &mut report.notes).await;
-        let many = put_exceptions(ctx, &name, &series, &occurrences, &mut report).await;
+    if let Some(facts) = facts.filter(|_| !meeting.occurrences.is_empty()) {
+        let (owner, series) = (&meeting.owner, value.clone());
+        let series = as_target_after(ctx, owner, series, facts, &mut report.notes).await;
+        let many = put_exceptions(ctx, &name, &series, &meeting.occurrences, &mut report).await;
         report.notes.push(note!("occurrences that differ from its series: {}", many));
     }
-    let response = response(answer, propose, request);
-    let line = Line {
-        op: "answer",
-        recipients: if request.notifies() {
-            entry.organizer.iter().map(|one| &*one.address).collect()
-        } else {
-            Vec::new()
-        },
-        ..line
-    };
     // Some services make the user the organizer of the event, who cannot answer it.
     let answered = if invites {
-        let answering = owner.port.respond(&value, &response);
-        run_logged(ctx, line, &mut report.notes, answering, |_| None).await
+        meeting.answer(ctx, requested, (&value, propose), &mut report.notes).await
     } else {
         Err(Error::argument("it is your own event here"))
     };
     match answered {
-        Ok(found) => add_answered(&mut report, request, answer, name, found, &owner),
+        Ok(found) => requested.add_outcome(&mut report, name, found, &meeting.owner),
         Err(error) if error.is_open() => {
-            report.outcomes.push(ItemOutcome::failed(name, word(answer), &error));
-            report.events.push((owner, value));
+            report.outcomes.push(ItemOutcome::failed(name, requested.response_word(), &error));
+            report.events.push((meeting.owner, value));
         }
         // The event has been added, so this failure is only a note.
         Err(error) => {
             report.notes.push(note!(
                 "the organizer was not notified ({}): {}",
                 ours(error.message()),
-                ours(&write)
+                ours(meeting.write_instead())
             ));
-            report.events.push((owner, value));
+            report.events.push((meeting.owner, value));
         }
     }
     Ok(InvitedEvent::Report(Box::new(report)))
+}
+
+impl InvitedMeeting {
+    /// Returns its time, in its own zone if that is known.
+    fn time(&self, zone: &TimeZone) -> PreviousTime {
+        let own = match &self.entry.start {
+            event_time::ZonedTime::At(_, zone) => event_time::find_zone(zone),
+            event_time::ZonedTime::Day(_) => None,
+        };
+        PreviousTime {
+            start: self.entry.start.when(),
+            end: self.entry.end.when(),
+            zone: own.unwrap_or_else(|| zone.clone()),
+        }
+    }
+
+    /// Returns the next step if the invitation cannot be answered here.
+    fn write_instead(&self) -> String {
+        match &self.entry.organizer {
+            Some(organizer) => format!("write to {}", brief(&organizer.address)),
+            None => "write to its sender".to_owned(),
+        }
+    }
+
+    /// Refuses to decline a meeting that the service cannot add as another person's.
+    fn check_declinable(&self, answer: InvitationAnswer) -> Result<()> {
+        let can = self.owner.port.capabilities();
+        if can.foreign_meetings || answer != InvitationAnswer::Declined {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::NotFound,
+            "the meeting is not in the calendar: there is nothing to decline",
+        )
+        .next(format!("{} instead", self.write_instead())))
+    }
+
+    /// Returns the change that creates it, with an open answer of the user. Cancelled occurrences
+    /// become exclusions of its rule.
+    fn creation(&mut self, notes: &mut Vec<Note>) -> EventChange {
+        // Only the organizer may cancel an occurrence of the finished series, so the rule excludes
+        // the cancelled ones from the start.
+        self.occurrences = self.entry.exclude_cancelled(std::mem::take(&mut self.occurrences));
+        let own = &self.owner.account.email;
+        let can = self.owner.port.capabilities();
+        let (mut change, _) = change_of(&self.entry, can, own, notes);
+        let mut guests = change.guests.iter_mut().flatten();
+        if let Some(me) = guests.find(|guest| guest.address.eq_ignore_ascii_case(own)) {
+            me.me = true;
+            me.answer = None;
+        }
+        change
+    }
+
+    /// Creates the event in the calendar.
+    async fn create(
+        &self,
+        ctx: &Context,
+        request: &CalendarRespond,
+        change: &EventChange,
+        notes: &mut Vec<Note>,
+    ) -> Result<Value> {
+        let port = &self.owner.port;
+        // The organizer invites the guests; this copy notifies no one.
+        let write = port.create(None, change, GuestNotice::Nobody);
+        let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
+        run_logged(ctx, audit_entry(&self.owner, request, "create"), notes, write, id).await
+    }
+
+    /// Answers the invitation with the created event. Returns the event after the answer.
+    async fn answer(
+        &self,
+        ctx: &Context,
+        requested: RequestedAnswer<'_>,
+        (event, propose): (&Value, Option<OtherTime>),
+        notes: &mut Vec<Note>,
+    ) -> Result<Option<Value>> {
+        let organizer = self.entry.organizer.iter().map(|one| &*one.address);
+        let entry = AuditEntry {
+            recipients: organizer.filter(|_| requested.request.notifies()).collect(),
+            ..audit_entry(&self.owner, requested.request, "answer")
+        };
+        let reply = requested.reply(propose);
+        let write = self.owner.port.respond(event, &reply);
+        run_logged(ctx, entry, notes, write, |_| None).await
+    }
 }
 
 /// Returns the event that a message is about, its occurrences that differ, and other events.
@@ -293,7 +347,7 @@ fn main_event(mut entries: Vec<IcalEvent>) -> Option<(IcalEvent, Vec<IcalEvent>,
 /// Returns the audience of an event that is created from an invitation and answered: its organizer.
 /// All guests belong to it without an organizer, because the copy is then the user's own, or if the
 /// answer has a comment or a proposed time.
-fn taken_in(change: &EventChange, request: &CalendarRespond, own: &str) -> WriteAudience {
+fn added_audience(change: &EventChange, request: &CalendarRespond, own: &str) -> WriteAudience {
     let mut audience = WriteAudience::default();
     let organizer = change.organizer.as_ref();
     audience.add(organizer.map(|one| one.address.as_str()));

@@ -8,15 +8,18 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::CalendarCapabilities;
-use daysheet_core::provider::calendar::{EventChange, EventData, EventGuest, InvitationAnswer};
+use daysheet_core::provider::calendar::{
+    EventChange, EventData, EventGuest, InvitationAnswer, InvitationReply,
+};
 use daysheet_core::text::{Note, note, quoted};
-use invited::InvitedEvent;
+use serde_json::Value;
 
-use self::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
-use self::invited::find_or_add;
+use self::answers::{RequestedAnswer, audit_entry};
+use self::invited::{InvitedEvent, find_or_add};
 use super::delete::whole_series;
 use super::guests::{guest, guest_line};
 use super::save::calendar_save;
+use super::save::source::InvitationMessage;
 use super::save::span::PreviousTime;
 use super::target::{EventTarget, as_shown, event_line, named_event, title, write_error};
 use crate::pipeline::access::audit::{AuditEntry, run_logged};
@@ -40,7 +43,9 @@ pub(crate) async fn calendar_respond(
     let mut notes = Vec::new();
     let target = match message {
         Some((account, id)) => {
-            let found = find_or_add(ctx, &request, &account, &id, caller, &mut notes).await?;
+            let account = ctx.accounts.by_id(&account).await?;
+            let message = InvitationMessage { account: &account, id: &id, handle: &request.id };
+            let found = find_or_add(ctx, &request, message, caller, &mut notes).await?;
             match found {
                 InvitedEvent::There(target) => *target,
                 InvitedEvent::Report(mut report) => {
@@ -48,7 +53,7 @@ pub(crate) async fn calendar_respond(
                     return write_report(ctx, *report).await;
                 }
                 InvitedEvent::Published => {
-                    return add_published(ctx, &request, &account, caller).await;
+                    return add_published(ctx, &request, &account.id, caller).await;
                 }
             }
         }
@@ -61,7 +66,10 @@ pub(crate) async fn calendar_respond(
     };
     match request.response.answer() {
         None => forward_event(ctx, target, &request, caller).await,
-        Some(answer) => answer_invitation(ctx, target, answer, &request, notes, caller).await,
+        Some(answer) => {
+            let requested = RequestedAnswer { answer, request: &request };
+            answer_invitation(ctx, target, requested, notes, caller).await
+        }
     }
 }
 
@@ -125,9 +133,8 @@ async fn forward_event(
     );
     confirm(ctx, &act(question), &audience, caller, &mut report.notes).await?;
     let logged = AuditEntry {
-        op: "forward",
         recipients: addresses.iter().map(String::as_str).collect(),
-        ..entry(&target, request)
+        ..audit_entry(&target.owner, request, "forward")
     };
     let write = port.forward(&target.value, &addresses, comment);
     match run_logged(ctx, logged, &mut report.notes, write, |()| None).await {
@@ -143,11 +150,11 @@ async fn forward_event(
     write_report(ctx, report).await
 }
 
+/// Answers the invitation to an event in the calendar.
 async fn answer_invitation(
     ctx: &Context,
     target: EventTarget,
-    answer: InvitationAnswer,
-    request: &CalendarRespond,
+    requested: RequestedAnswer<'_>,
     mut notes: Vec<Note>,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
@@ -158,77 +165,92 @@ async fn answer_invitation(
         ))
         .next("change it with calendar_save, or cancel it with calendar_delete"));
     }
+    let request = requested.request;
     let before = PreviousTime {
         start: target.facts.start,
         end: target.facts.end,
         zone: target.zone(&ctx.config.zone),
     };
-    let (propose, echo) = proposed_time(ctx, &before, answer, request)?;
-    // A message about one occurrence is answered for that occurrence.
-    let by_message =
-        HandleKind::parse(&request.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
-    let target = match (&target.facts.series, request.scope) {
-        (Some(_), None) if by_message => target,
-        (Some(_), None) => {
-            return Err(Error::argument(format!("{} is an occurrence of a series", target.handle))
-                .next("give scope=this or series"));
-        }
-        (Some(_), Some(SeriesScope::Series)) => whole_series(ctx, target).await?,
-        (None, Some(SeriesScope::This)) if target.facts.repeat.is_some() => {
-            return Err(Error::argument(format!(
-                "{} is the whole series, not an occurrence",
-                target.handle
-            ))
-            .next("give the id of an occurrence, or scope=series"));
-        }
-        _ => target,
-    };
-    let response = response(answer, propose, request);
+    let (propose, echo) = requested.proposed_time(ctx, &before)?;
+    let target = in_scope(ctx, target, request).await?;
+    let reply = requested.reply(propose);
     let name = format!("{} {}", target.handle, title(&target.facts));
     notes.extend(echo);
     let mut report = WriteReport { notes, ..WriteReport::default() };
-    let adds = response.comment.is_some() || response.propose.is_some();
+    let adds = reply.comment.is_some() || reply.propose.is_some();
     // The same answer again would only disturb the organizer.
-    if target.facts.answer == Some(answer) && !adds {
+    if target.facts.answer == Some(requested.answer) && !adds {
         let detail = "already as requested: give a comment to notify the organizer";
         report.notes.extend(earlier_comment(&target, false));
-        report.outcomes.push(ItemOutcome::new(name, word(answer), "unchanged", detail));
+        report.outcomes.push(ItemOutcome::new(name, requested.response_word(), "unchanged", detail));
         return write_report(ctx, report).await;
     }
-    let about = event_line(&target.facts, &ctx.config.zone);
     let own = &target.owner.account.email;
     let can = target.owner.port.capabilities();
     let audience = reply_audience(&target.facts, can, request, own);
-    let act = act(confirmed(&about, answer, request));
+    let act = act(requested.question(&event_line(&target.facts, &ctx.config.zone)));
     confirm(ctx, &act, &audience, caller, &mut report.notes).await?;
-    let recipients = if request.notifies() {
-        target.facts.organizer.iter().map(String::as_str).collect()
-    } else {
-        Vec::new()
-    };
-    let logged = AuditEntry { recipients, ..entry(&target, request) };
-    let port = &target.owner.port;
-    let write = port.respond(&target.value, &response);
-    // An answer can be undone only if it is part of the event and no one was notified of it.
-    let written = if can.public_answers && !request.notifies() {
-        // An answer changes no field of the event.
-        let change = EventChange::default();
-        let logged = LoggedWrite { target: &target, change: Some(&change), entry: logged };
-        write_event(ctx, logged, &mut report, write).await
-    } else {
-        run_logged(ctx, logged, &mut report.notes, write, |_| None).await
-    };
-    match written {
+    match write_reply(ctx, &target, request, &reply, &mut report).await {
         Ok(found) => {
             report.notes.extend(earlier_comment(&target, adds));
-            add_answered(&mut report, request, answer, name, found, &target.owner);
+            requested.add_outcome(&mut report, name, found, &target.owner);
         }
         Err(error) if error.is_open() => {
-            report.outcomes.push(ItemOutcome::failed(name, word(answer), &error));
+            report.outcomes.push(ItemOutcome::failed(name, requested.response_word(), &error));
         }
         Err(error) => return Err(write_error(ctx, &target, error).await),
     }
     write_report(ctx, report).await
+}
+
+/// Returns the event that an answer is about: the occurrence, or the series that the scope asks
+/// for.
+async fn in_scope(
+    ctx: &Context,
+    target: EventTarget,
+    request: &CalendarRespond,
+) -> Result<EventTarget> {
+    // A message about one occurrence is answered for that occurrence.
+    let by_message =
+        HandleKind::parse(&request.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
+    match (&target.facts.series, request.scope) {
+        (Some(_), None) if by_message => Ok(target),
+        (Some(_), None) => {
+            Err(Error::argument(format!("{} is an occurrence of a series", target.handle))
+                .next("give scope=this or series"))
+        }
+        (Some(_), Some(SeriesScope::Series)) => whole_series(ctx, target).await,
+        (None, Some(SeriesScope::This)) if target.facts.repeat.is_some() => Err(Error::argument(
+            format!("{} is the whole series, not an occurrence", target.handle),
+        )
+        .next("give the id of an occurrence, or scope=series")),
+        _ => Ok(target),
+    }
+}
+
+/// Sends an answer. It can be undone only if it is part of the event and no one is notified of it.
+async fn write_reply(
+    ctx: &Context,
+    target: &EventTarget,
+    request: &CalendarRespond,
+    reply: &InvitationReply,
+    report: &mut WriteReport,
+) -> Result<Option<Value>> {
+    let organizer = target.facts.organizer.iter().map(String::as_str);
+    let entry = AuditEntry {
+        recipients: organizer.filter(|_| request.notifies()).collect(),
+        ..audit_entry(&target.owner, request, "answer")
+    };
+    let port = &target.owner.port;
+    let write = port.respond(&target.value, reply);
+    if port.capabilities().public_answers && !request.notifies() {
+        // An answer changes no field of the event.
+        let change = EventChange::default();
+        let logged = LoggedWrite { target, change: Some(&change), entry };
+        write_event(ctx, logged, report, write).await
+    } else {
+        run_logged(ctx, entry, &mut report.notes, write, |_| None).await
+    }
 }
 
 /// Returns a note on the comment of the reader's earlier answer.
@@ -259,15 +281,4 @@ pub(super) fn reply_audience(
         audience.everybody_on(facts, own);
     }
     audience
-}
-
-/// Returns the audit log's entry of an answer.
-fn entry<'a>(target: &'a EventTarget, request: &CalendarRespond) -> AuditEntry<'a> {
-    AuditEntry {
-        account: &target.owner.account.email,
-        tool: TOOL,
-        op: "answer",
-        ids: vec![request.id.clone()],
-        ..AuditEntry::default()
-    }
 }

@@ -41,7 +41,8 @@ pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<Calendar
     }
     if let Some((account, id)) = resolve_handle(ctx, HandleKind::Message, input).await? {
         let account = ctx.accounts.by_id(&account).await?;
-        return invitation_document(ctx, &account, &id, input).await;
+        let message = InvitationMessage { account: &account, id: &id, handle: input };
+        return invitation_document(ctx, message).await;
     }
     let is_file = input.to_ascii_lowercase().ends_with(".ics") && !input.contains('\n');
     if is_file {
@@ -62,12 +63,21 @@ pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<Calendar
     }
 }
 
+/// A message that may have an invitation.
+#[derive(Clone, Copy)]
+pub(crate) struct InvitationMessage<'a> {
+    /// The account that the message is in.
+    pub(crate) account: &'a Account,
+    /// The provider's id of the message.
+    pub(crate) id: &'a str,
+    /// The message as the call names it.
+    pub(crate) handle: &'a str,
+}
+
 /// Reads the invitation in a message.
 pub(crate) async fn invitation_document(
     ctx: &Context,
-    account: &Account,
-    id: &str,
-    input: &str,
+    InvitationMessage { account, id, handle }: InvitationMessage<'_>,
 ) -> Result<CalendarDocument> {
     let mailbox = ctx.connect.mailbox(account)?;
     let key: Vec<_> = MESSAGE.field("id").into_iter().collect();
@@ -79,10 +89,10 @@ pub(crate) async fn invitation_document(
         .unwrap_or_else(|| {
             Err(Error::new(ErrorKind::NotFound, "the provider returned nothing for it"))
         })
-        .map_err(|error| error.context(input))?;
+        .map_err(|error| error.context(handle))?;
     match message.invitation {
         Some(text) => ical::read(&text, &ctx.config.zone),
-        None => Err(Error::new(ErrorKind::NotFound, format!("{input} has no invitation"))
+        None => Err(Error::new(ErrorKind::NotFound, format!("{handle} has no invitation"))
             .next("read it with mail_read, and create the event with calendar_save")),
     }
 }

@@ -13,8 +13,9 @@ use daysheet_core::schemas::{CONTACT, CONTACT_ID, ColumnLevel, SAVED, TableColum
 use daysheet_core::text::{MailAddress, Note, note, ours, quoted, quoted_end};
 
 use super::target::{
-    SettingFields, SettingsContext, apply_settings, id, mail_context, no_id, nothing, one_outcome,
-    rehearse_settings, settable, settings_row,
+    LoggedOp, SettingFields, SettingsContext, SettingsWrite, apply_settings, mail_context,
+    nothing_to_change, refuse_id, rehearse_settings, required_id, settable_columns, settings_row,
+    single_outcome,
 };
 use crate::pipeline::access::erasure::no_undo;
 use crate::pipeline::access::erasure::refused_erasure;
@@ -36,81 +37,119 @@ struct ContactMatch {
 /// The maximum number of people of a name that are considered.
 const MAX_PEOPLE: usize = 50;
 
+/// Creates, changes or deletes a contact.
 pub(super) async fn manage_contact(
     ctx: &Context,
     request: &ManageRequest,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    let set = SettingFields::of(request, &settable(&CONTACT))?;
+    let set = SettingFields::of(request, &settable_columns(&CONTACT))?;
     let card = card(&set)?;
-    if request.op == ManageOp::Create {
-        no_id(request)?;
-        let name = card.name.clone();
-        let name = name.or_else(|| card.emails.as_ref()?.first().cloned());
-        let Some(name) = name else {
-            return Err(Error::argument("the contact has neither a name nor an address")
-                .next("give `name` or `emails` in `set`"));
-        };
-        let owner = mail_context(ctx, request.account.as_deref()).await?;
-        let emails = card.emails.as_deref().unwrap_or_default();
-        let people =
-            PeopleQuery { emails: emails.to_vec(), limit: MAX_PEOPLE, ..PeopleQuery::default() };
-        let known = match emails {
-            [] => Vec::new(),
-            emails => matching_contacts(&owner, &people, "emails", emails).await?.0,
-        };
-        let added = emails.to_vec();
-        if let Some(ContactMatch { key: [_, addresses], .. }) = known.first() {
-            let shared = addresses.iter().find(|one| emails.iter().any(|email| is(email, one)));
-            let shared = short(shared.map_or(&name, |one| one));
-            return Err(Error::argument(format!("a contact with {shared} already exists"))
-                .next(format!("change it with op=update id={shared}")));
-        }
-        let person = (card.name.as_deref(), emails);
-        let approved = approve_look_alikes(ctx, &owner, person, caller).await?;
-        let change = SettingsChange::CreateContact(card);
-        if request.dry_run {
-            let detail = format!("in {}", owner.label);
-            let about = (name.as_str(), "create", detail.as_str());
-            return rehearse_settings(ctx, &owner, &change, about).await;
-        }
-        // Recorded before the contact exists, so that it is never trusted without approval.
-        note_unapproved(ctx, &owner, &added, approved.as_deref()).await?;
-        let answer = apply_settings(ctx, &owner, "create contact", "", &change).await;
-        if answer.is_ok() {
-            owner.late().push("no undo: op=delete deletes it".into());
-        }
-        return settings_row(ctx, &owner, &CONTACT, answer, (&name, "create", "")).await;
+    match request.op {
+        ManageOp::Create => create_contact(ctx, request, card, caller).await,
+        ManageOp::Delete => delete_contact(ctx, request, &set, caller).await,
+        _ => update_contact(ctx, request, (&set, card), caller).await,
     }
-    let id_or_name = id(request, "the address or name")?;
+}
+
+/// Creates a contact, unless one with its address exists.
+async fn create_contact(
+    ctx: &Context,
+    request: &ManageRequest,
+    card: ContactCard,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    refuse_id(request)?;
+    let emails = card.emails.clone().unwrap_or_default();
+    let Some(name) = card.name.clone().or_else(|| emails.first().cloned()) else {
+        return Err(Error::argument("the contact has neither a name nor an address")
+            .next("give `name` or `emails` in `set`"));
+    };
     let owner = mail_context(ctx, request.account.as_deref()).await?;
-    if request.op == ManageOp::Delete {
-        if !set.is_empty() {
-            return Err(Error::argument("op=delete takes no `name` or `set`")
-                .next("name the contact by `id` alone"));
-        }
-        require_access(ctx, AccessLevel::Full, "permanently deleting a contact")?;
-        let ContactMatch { id, .. } = one_contact(&owner, id_or_name).await?;
-        let change = SettingsChange::DeleteContact { id: id.clone() };
-        let question = format!(
-            "Permanently delete the contact {} of {}? This cannot be undone.",
-            short(id_or_name),
-            owner.account.email
-        );
-        if let Some(why) = refused_erasure(ctx, &question, caller).await? {
-            return one_outcome(ctx, id_or_name, "delete", "refused", why).await;
-        }
-        if request.dry_run {
-            let detail = format!("permanently: {}", no_undo(caller));
-            let about = (id_or_name, "delete", detail.as_str());
-            return rehearse_settings(ctx, &owner, &change, about).await;
-        }
-        let answer = apply_settings(ctx, &owner, "delete contact", &id, &change).await;
-        let about = (id_or_name, "delete", "permanently");
-        return settings_row(ctx, &owner, &CONTACT, answer, about).await;
+    refuse_known(&owner, &name, &emails).await?;
+    let person = (card.name.as_deref(), emails.as_slice());
+    let approved = approve_look_alikes(ctx, &owner, person, caller).await?;
+    let change = SettingsChange::CreateContact(card);
+    if request.dry_run {
+        let detail = format!("in {}", owner.label);
+        let about = SettingsWrite { item: &name, op: "create", detail: &detail };
+        return rehearse_settings(ctx, &owner, &change, about).await;
     }
+    // Recorded before the contact exists, so that it is never trusted without approval.
+    note_unapproved(ctx, &owner, &emails, approved.as_deref()).await?;
+    let logged = LoggedOp { op: "create contact", id: "" };
+    let answer = apply_settings(ctx, &owner, logged, &change).await;
+    if answer.is_ok() {
+        owner.late_notes().push("no undo: op=delete deletes it".into());
+    }
+    let about = SettingsWrite { item: &name, op: "create", detail: "" };
+    settings_row(ctx, &owner, &CONTACT, answer, about).await
+}
+
+/// Refuses a new contact if a saved one has one of its addresses.
+async fn refuse_known(owner: &SettingsContext, name: &str, emails: &[String]) -> Result<()> {
+    if emails.is_empty() {
+        return Ok(());
+    }
+    let people =
+        PeopleQuery { emails: emails.to_vec(), limit: MAX_PEOPLE, ..PeopleQuery::default() };
+    let (known, _) = matching_contacts(owner, &people, "emails", emails).await?;
+    let Some(ContactMatch { key: [_, addresses], .. }) = known.first() else {
+        return Ok(());
+    };
+    let shared = addresses.iter().find(|one| emails.iter().any(|email| is_same(email, one)));
+    let shared = short(shared.map_or(name, |one| one));
+    Err(Error::argument(format!("a contact with {shared} already exists"))
+        .next(format!("change it with op=update id={shared}")))
+}
+
+/// Deletes a contact permanently, after the user has agreed.
+async fn delete_contact(
+    ctx: &Context,
+    request: &ManageRequest,
+    set: &SettingFields<'_>,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    let id_or_name = required_id(request, "the address or name")?;
+    let owner = mail_context(ctx, request.account.as_deref()).await?;
+    if !set.is_empty() {
+        return Err(Error::argument("op=delete takes no `name` or `set`")
+            .next("name the contact by `id` alone"));
+    }
+    require_access(ctx, AccessLevel::Full, "permanently deleting a contact")?;
+    let ContactMatch { id, .. } = one_contact(&owner, id_or_name).await?;
+    let change = SettingsChange::DeleteContact { id: id.clone() };
+    let question = format!(
+        "Permanently delete the contact {} of {}? This cannot be undone.",
+        short(id_or_name),
+        owner.account.email
+    );
+    if let Some(why) = refused_erasure(ctx, &question, caller).await? {
+        let about = SettingsWrite { item: id_or_name, op: "delete", detail: why };
+        return single_outcome(ctx, about, "refused").await;
+    }
+    if request.dry_run {
+        let detail = format!("permanently: {}", no_undo(caller));
+        let about = SettingsWrite { item: id_or_name, op: "delete", detail: &detail };
+        return rehearse_settings(ctx, &owner, &change, about).await;
+    }
+    let logged = LoggedOp { op: "delete contact", id: &id };
+    let answer = apply_settings(ctx, &owner, logged, &change).await;
+    let about = SettingsWrite { item: id_or_name, op: "delete", detail: "permanently" };
+    settings_row(ctx, &owner, &CONTACT, answer, about).await
+}
+
+/// Changes the given fields of a contact; `card` has their values.
+async fn update_contact(
+    ctx: &Context,
+    request: &ManageRequest,
+    (set, card): (&SettingFields<'_>, ContactCard),
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    let id_or_name = required_id(request, "the address or name")?;
+    let owner = mail_context(ctx, request.account.as_deref()).await?;
     if card == ContactCard::default() {
-        return Err(nothing("give name, emails, phone, company or role in `set`"));
+        return Err(nothing_to_change("give name, emails, phone, company or role in `set`"));
     }
     let ContactMatch { id, key: [names, addresses], values } =
         one_contact(&owner, id_or_name).await?;
@@ -118,22 +157,24 @@ pub(super) async fn manage_contact(
     let name = card.name.as_deref().or(names.first().map(String::as_str));
     let approved = approve_look_alikes(ctx, &owner, (name, &emails), caller).await?;
     let change = SettingsChange::UpdateContact { id: id.clone(), card };
+    let about = SettingsWrite { item: id_or_name, op: "update", detail: "" };
     if request.dry_run {
-        return rehearse_settings(ctx, &owner, &change, (id_or_name, "update", "")).await;
+        return rehearse_settings(ctx, &owner, &change, about).await;
     }
-    let is_added = |email: &String| !addresses.iter().any(|one| is(one, email));
+    let is_added = |email: &String| !addresses.iter().any(|one| is_same(one, email));
     let added = emails.into_iter().filter(is_added).collect();
     let added = in_no_contact(&owner, added).await?;
     // Recorded before the contact is changed, so that no address is trusted without approval.
     note_unapproved(ctx, &owner, &added, approved.as_deref()).await?;
-    let answer = apply_settings(ctx, &owner, "update contact", &id, &change).await;
+    let logged = LoggedOp { op: "update contact", id: &id };
+    let answer = apply_settings(ctx, &owner, logged, &change).await;
     if answer.is_ok() {
         note_untrusted_quote(ctx);
         let is_set =
             |name: &str| set.members.contains_key(name) || name == "name" && set.name.is_some();
-        owner.late().push(earlier(values.iter().filter(|(name, _)| is_set(name))));
+        owner.late_notes().push(earlier(values.iter().filter(|(name, _)| is_set(name))));
     }
-    settings_row(ctx, &owner, &CONTACT, answer, (id_or_name, "update", "")).await
+    settings_row(ctx, &owner, &CONTACT, answer, about).await
 }
 
 /// Returns the addresses that no saved contact has. The others are known from the user's own
@@ -146,7 +187,7 @@ async fn in_no_contact(owner: &SettingsContext, mut addresses: Vec<String>) -> R
         PeopleQuery { emails: addresses.clone(), limit: MAX_PEOPLE, ..PeopleQuery::default() };
     let (found, _) = matching_contacts(owner, &people, "emails", &addresses).await?;
     let saved = found.iter().flat_map(|ContactMatch { key: [_, saved], .. }| saved);
-    addresses.retain(|email| !saved.clone().any(|one| is(one, email)));
+    addresses.retain(|email| !saved.clone().any(|one| is_same(one, email)));
     Ok(addresses)
 }
 
@@ -194,7 +235,7 @@ async fn approve_look_alikes(
     let why = match caller.confirm(&question).await {
         Confirmation::Yes => return Ok(Some(address.email)),
         Confirmation::Planned => {
-            owner.late().extend([note, WILL_ASK.into()]);
+            owner.late_notes().extend([note, WILL_ASK.into()]);
             return Ok(None);
         }
         Confirmation::No => "the user declined",
@@ -225,7 +266,7 @@ async fn one_contact(owner: &SettingsContext, id_or_name: &str) -> Result<Contac
     let copies = all - found.len();
     if found.len() == 1 && copies > 0 {
         let line = note!("more contacts with this name and address, which stay: {}", copies);
-        owner.late().push(line);
+        owner.late_notes().push(line);
     }
     match (found.len(), found.pop(), others) {
         (1, Some(one), _) => Ok(one),
@@ -265,14 +306,14 @@ async fn matching_contacts(
     for item in &page.items {
         let texts = |field: &'static TableColumn| flatten::texts(field, item, &context);
         let column = |name: &str| CONTACT.field(name).map(texts).unwrap_or_default();
-        if !column(column_name).iter().any(|text| needles.iter().any(|one| is(one, text))) {
+        if !column(column_name).iter().any(|text| needles.iter().any(|one| is_same(one, text))) {
             continue;
         }
         match texts(&CONTACT_ID).into_iter().next() {
             Some(id) if known.is_some_and(|known| texts(known) == [SAVED]) => {
                 if !matching.iter().any(|known| known.id == id) {
                     let key = [column("name"), column("emails")];
-                    let values = settable(&CONTACT).into_iter();
+                    let values = settable_columns(&CONTACT).into_iter();
                     let values = values.map(|name| (name, column(name))).collect();
                     matching.push(ContactMatch { id, key, values });
                 }
@@ -300,7 +341,7 @@ fn earlier<'v>(values: impl Iterator<Item = &'v (&'static str, Vec<String>)>) ->
 }
 
 /// Returns true for the same name or address.
-fn is(one: &str, other: &str) -> bool {
+fn is_same(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }
 

@@ -10,13 +10,14 @@ use daysheet_core::project::project;
 use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
 use daysheet_core::provider::{ListRequest, PeopleQuery, SearchTotal};
 use daysheet_core::query::{self, Query, QueryTerm};
-use daysheet_core::schemas::{CATEGORY, ColumnLevel, FOLDER, MESSAGE, OUTCOME};
+use daysheet_core::schemas::{CATEGORY, ColumnLevel, FOLDER, MESSAGE, OUTCOME, Table};
 use daysheet_core::text::{brief, note, quoted, quoted_list};
 use serde_json::Value;
 
 use super::target::{
-    SettingFields, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
-    one_outcome, rehearse_settings, settable, settings_row,
+    LoggedOp, SettingFields, SettingsContext, SettingsWrite, apply_settings, context_of_account,
+    mail_context, nothing_to_change, refuse_id, rehearse_settings, required_id, settable_columns,
+    settings_row, single_outcome,
 };
 use crate::pipeline::access::accounts::owner_named;
 use crate::pipeline::context::Context;
@@ -30,13 +31,12 @@ use crate::tools::manage::{ManageKind, ManageOp, ManageRequest};
 
 /// The argument that allows deleting a folder with its messages.
 const MESSAGES: &str = "messages";
-const SAYS: &str = r#"set=["messages=trash"]"#;
+/// The argument with the value for a folder whose messages are deleted, too.
+const TRASH_TOO: &str = r#"set=["messages=trash"]"#;
 
+/// Creates, changes or deletes a folder, a label or a category.
 pub(super) async fn manage_folder(ctx: &Context, request: &ManageRequest) -> Result<WholeAnswer> {
-    let folder = request.kind == ManageKind::Folder;
-    let (table, kind) =
-        if folder { (&FOLDER, FolderKind::Folder) } else { (&CATEGORY, FolderKind::Label) };
-    let mut columns = settable(table);
+    let mut columns = settable_columns(place_kind(request).0);
     if request.op == ManageOp::Delete {
         columns.push(MESSAGES);
     }
@@ -48,90 +48,126 @@ pub(super) async fn manage_folder(ctx: &Context, request: &ManageRequest) -> Res
         in_messages: set.text("in_messages")?,
     };
     if request.op == ManageOp::Create {
-        no_id(request)?;
-        let name =
-            name.ok_or_else(|| Error::argument("`name` is missing").next("give its name"))?;
-        let owner = mail_context(ctx, request.account.as_deref()).await?;
-        match owner.mailbox.find_folder(&name, kind, false).await {
-            // A name finds a folder within another, too.
-            Ok(found) if !is_at(&found, &name) => {}
-            Ok(_) => {
-                return Err(
-                    Error::argument(format!("{name} already exists")).next("choose another name")
-                );
-            }
-            // Or several are found by this name.
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Argument) => {}
-            Err(error) => return Err(error),
-        }
-        let change = if folder {
-            SettingsChange::CreateFolder { name: name.clone() }
-        } else {
-            SettingsChange::CreateCategory { name: name.clone(), look }
-        };
-        let above = missing_above(&*owner.mailbox, &name, kind).await;
-        if request.dry_run {
-            let mut detail = format!("in {}", owner.label);
-            if !above.is_empty() {
-                detail.push_str(&format!(", and above it {}", above.join(", ")));
-            }
-            let about = (name.as_str(), "create", detail.as_str());
-            return rehearse_settings(ctx, &owner, &change, about).await;
-        }
-        let answer = apply_settings(ctx, &owner, "create folder", &name, &change).await;
-        if let (Ok(Some(made)), false) = (&answer, above.is_empty()) {
-            let id = flatten::key(table, made, &RowContext::bare(owner.mailbox.api()));
-            owner.late().push(note!("created above it: {}", quoted_list(&above)));
-            let folder = CreatedFolder {
-                id: id.unwrap_or_default(),
-                name: name.clone(),
-                category: !folder,
-                above,
-            };
-            folder.keep_levels(&ctx.store, &owner.account.id).await;
-        }
-        return settings_row(ctx, &owner, table, answer, (&name, "create", "")).await;
+        return create_place(ctx, request, name, look).await;
     }
-    let id_or_name = id(request, "its name or id, from lookup kind=folders")?;
-    let (owner, place) = named_place(ctx, request, id_or_name, kind).await?;
+    let (owner, place) = named_place(ctx, request).await?;
     if request.op == ManageOp::Delete {
         if name.is_some() || look != LabelLook::default() {
             return Err(Error::argument("op=delete takes only `messages`")
                 .next("name what to delete by `id` alone"));
         }
         let fate = set.text(MESSAGES)?;
-        return delete_place(ctx, request, &owner, &place, folder, fate.as_deref()).await;
+        return delete_place(ctx, request, &owner, &place, fate.as_deref()).await;
     }
     let name = name.filter(|name| *name != place.name);
     if name.is_none() && look == LabelLook::default() {
         return if set.is_empty() {
-            Err(nothing("give it in `set`"))
+            Err(nothing_to_change("give it in `set`"))
         } else {
             let detail = "already as requested";
-            one_outcome(ctx, &place.name, "update", "unchanged", detail).await
+            let about = SettingsWrite { item: &place.name, op: "update", detail };
+            single_outcome(ctx, about, "unchanged").await
         };
     }
+    update_place(ctx, request, (&owner, &place), (name, look)).await
+}
+
+/// Returns true if a call is about a folder, and not a label or category.
+fn is_folder(request: &ManageRequest) -> bool {
+    request.kind == ManageKind::Folder
+}
+
+/// Returns the table of the object of a call, and its kind at the provider.
+fn place_kind(request: &ManageRequest) -> (&'static Table, FolderKind) {
+    if is_folder(request) { (&FOLDER, FolderKind::Folder) } else { (&CATEGORY, FolderKind::Label) }
+}
+
+/// Creates a folder, label or category, with the levels above it that are missing.
+async fn create_place(
+    ctx: &Context,
+    request: &ManageRequest,
+    name: Option<String>,
+    look: LabelLook,
+) -> Result<WholeAnswer> {
+    refuse_id(request)?;
+    let (table, kind) = place_kind(request);
+    let name = name.ok_or_else(|| Error::argument("`name` is missing").next("give its name"))?;
+    let owner = mail_context(ctx, request.account.as_deref()).await?;
+    refuse_existing(&owner, &name, kind).await?;
+    let change = if is_folder(request) {
+        SettingsChange::CreateFolder { name: name.clone() }
+    } else {
+        SettingsChange::CreateCategory { name: name.clone(), look }
+    };
+    let above = missing_above(&*owner.mailbox, &name, kind).await;
+    if request.dry_run {
+        let mut detail = format!("in {}", owner.label);
+        if !above.is_empty() {
+            detail.push_str(&format!(", and above it {}", above.join(", ")));
+        }
+        let about = SettingsWrite { item: &name, op: "create", detail: &detail };
+        return rehearse_settings(ctx, &owner, &change, about).await;
+    }
+    let logged = LoggedOp { op: "create folder", id: &name };
+    let answer = apply_settings(ctx, &owner, logged, &change).await;
+    if let (Ok(Some(made)), false) = (&answer, above.is_empty()) {
+        let id = flatten::key(table, made, &RowContext::bare(owner.mailbox.api()));
+        owner.late_notes().push(note!("created above it: {}", quoted_list(&above)));
+        let folder = CreatedFolder {
+            id: id.unwrap_or_default(),
+            name: name.clone(),
+            category: !is_folder(request),
+            above,
+        };
+        folder.keep_levels(&ctx.store, &owner.account.id).await;
+    }
+    let about = SettingsWrite { item: &name, op: "create", detail: "" };
+    settings_row(ctx, &owner, table, answer, about).await
+}
+
+/// Refuses the name of a folder or label that exists.
+async fn refuse_existing(owner: &SettingsContext, name: &str, kind: FolderKind) -> Result<()> {
+    match owner.mailbox.find_folder(name, kind, false).await {
+        // A name finds a folder within another, too.
+        Ok(found) if !is_at(&found, name) => Ok(()),
+        Ok(_) => Err(Error::argument(format!("{name} already exists")).next("choose another name")),
+        // Or several are found by this name.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Argument) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Renames a folder, label or category, or changes the look of a label or category.
+async fn update_place(
+    ctx: &Context,
+    request: &ManageRequest,
+    (owner, place): (&SettingsContext, &FolderRef),
+    (name, look): (Option<String>, LabelLook),
+) -> Result<WholeAnswer> {
     let detail = name.as_ref().map_or_else(String::new, |name| format!("to {name}"));
-    let change = match (folder, name) {
+    let change = match (is_folder(request), name) {
         (true, Some(name)) => SettingsChange::RenameFolder { id: place.id.clone(), name },
         (_, name) => SettingsChange::UpdateCategory { id: place.id.clone(), name, look },
     };
     if request.dry_run {
-        let about = (place.name.as_str(), "update", detail.as_str());
-        return rehearse_settings(ctx, &owner, &change, about).await;
+        let about = SettingsWrite { item: &place.name, op: "update", detail: &detail };
+        return rehearse_settings(ctx, owner, &change, about).await;
     }
-    let answer = apply_settings(ctx, &owner, "update folder", &place.id, &change).await;
-    settings_row(ctx, &owner, table, answer, (&place.name, "update", "")).await
+    let logged = LoggedOp { op: "update folder", id: &place.id };
+    let answer = apply_settings(ctx, owner, logged, &change).await;
+    let about = SettingsWrite { item: &place.name, op: "update", detail: "" };
+    settings_row(ctx, owner, place_kind(request).0, answer, about).await
 }
 
+/// Deletes a folder, label or category; `fate` is the requested place for its messages.
 async fn delete_place(
     ctx: &Context,
     request: &ManageRequest,
     owner: &SettingsContext,
     place: &FolderRef,
-    folder: bool,
     fate: Option<&str>,
 ) -> Result<WholeAnswer> {
+    let folder = is_folder(request);
     let labels = owner.mailbox.capabilities().has_labels();
     // A folder takes its messages along; a label or category leaves them where they are.
     let goes = folder && !labels;
@@ -168,13 +204,16 @@ async fn delete_place(
             None => "an unknown number of messages".to_owned(),
         };
         if request.dry_run {
-            let needs =
-                if asks && count != Some(0) { format!("; needs {SAYS}") } else { String::new() };
+            let needs = if asks && count != Some(0) {
+                format!("; needs {TRASH_TOO}")
+            } else {
+                String::new()
+            };
             let detail = match count {
                 Some(_) => format!("{context}; {detail}{needs}"),
                 None => format!("{detail}{needs}"),
             };
-            let about = (place.name.as_str(), "delete", detail.as_str());
+            let about = SettingsWrite { item: &place.name, op: "delete", detail: &detail };
             return rehearse_settings(ctx, owner, &change, about).await;
         }
         if count != Some(0) {
@@ -183,13 +222,14 @@ async fn delete_place(
                 brief(&place.name)
             ))
             .next(format!(
-                "give {SAYS} to move them to Deleted Items with it, or name another folder, \
+                "give {TRASH_TOO} to move them to Deleted Items with it, or name another folder, \
                  such as inbox or archive, to move them there first"
             )));
         }
     }
     let answer = delete_with_levels(ctx, owner, place, &change).await;
-    settings_row(ctx, owner, table, answer, (&place.name, "delete", detail)).await
+    let about = SettingsWrite { item: &place.name, op: "delete", detail };
+    settings_row(ctx, owner, table, answer, about).await
 }
 
 /// Moves the messages of a folder or label into the folder `to`, and then deletes the folder or
@@ -232,7 +272,8 @@ async fn empty_and_delete(
     let steps = [(ModifyVerb::Move, with)];
     let mut response = change_messages(ctx, choice, "move", &steps, None).await?;
     let change = SettingsChange::DeleteFolder { id: place.id.clone() };
-    let about = (place.name.as_str(), "delete", "after its messages were moved");
+    let about =
+        SettingsWrite { item: &place.name, op: "delete", detail: "after its messages were moved" };
     let deleted = if request.dry_run {
         rehearse_settings(ctx, owner, &change, about).await?
     } else {
@@ -256,7 +297,8 @@ async fn empty_and_delete(
             response.document.scalars.retain(|(name, _)| *name != "undo");
             response.notes.push("no undo: the folder that the messages were in is gone".into());
         }
-        let about = if moves { about } else { (about.0, about.1, "it had no messages") };
+        let about =
+            if moves { about } else { SettingsWrite { detail: "it had no messages", ..about } };
         settings_row(ctx, owner, &FOLDER, answer, about).await?
     };
     response.document.tables.extend(deleted.document.tables);
@@ -272,7 +314,8 @@ async fn delete_with_levels(
     place: &FolderRef,
     change: &SettingsChange,
 ) -> Result<Option<Value>> {
-    let answer = apply_settings(ctx, owner, "delete folder", &place.id, change).await?;
+    let logged = LoggedOp { op: "delete folder", id: &place.id };
+    let answer = apply_settings(ctx, owner, logged, change).await?;
     let deleted = delete_created_with(ctx, owner, place).await;
     if !deleted.is_empty() {
         let goes = if owner.mailbox.capabilities().has_labels() {
@@ -280,7 +323,7 @@ async fn delete_with_levels(
         } else {
             "also moved to Deleted Items"
         };
-        owner.late().push(note!(
+        owner.late_notes().push(note!(
             "{}, as created with it and empty: {}",
             goes,
             quoted_list(deleted)
@@ -311,7 +354,8 @@ async fn delete_created_with(
             break;
         }
         let change = SettingsChange::DeleteFolder { id: level.id.clone() };
-        if apply_settings(ctx, owner, "delete folder", &level.id, &change).await.is_err() {
+        let logged = LoggedOp { op: "delete folder", id: &level.id };
+        if apply_settings(ctx, owner, logged, &change).await.is_err() {
             break;
         }
         deleted.push(name);
@@ -319,22 +363,21 @@ async fn delete_created_with(
     deleted
 }
 
-/// Finds the folder or label of a handle, a name or a provider's id.
+/// Finds the folder or label that a call names, by a handle, a name or a provider's id.
 async fn named_place(
     ctx: &Context,
     request: &ManageRequest,
-    id_or_name: &str,
-    kind: FolderKind,
 ) -> Result<(SettingsContext, FolderRef)> {
+    let id_or_name = required_id(request, "its name or id, from lookup kind=folders")?;
     let account = request.account.as_deref();
     let (owner, id_or_name) = match resolve_handle(ctx, HandleKind::Folder, id_or_name).await? {
         Some((owner, id)) => {
             let owner = owner_named(ctx, &owner, account).await?;
-            (context_of(ctx, owner).await?, id)
+            (context_of_account(ctx, owner).await?, id)
         }
         None => (mail_context(ctx, account).await?, id_or_name.to_owned()),
     };
-    let place = owner.mailbox.find_folder(&id_or_name, kind, false).await?;
+    let place = owner.mailbox.find_folder(&id_or_name, place_kind(request).1, false).await?;
     Ok((owner, place))
 }
 

@@ -16,8 +16,9 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
 use super::target::{
-    SettingFields, SettingsContext, apply_settings, context_of, mail_context, nothing, one_outcome,
-    one_row, planned_change, rehearse_settings, settable, settings_row, write_logged,
+    LoggedOp, SettingFields, SettingsContext, SettingsWrite, apply_settings, context_of_account,
+    mail_context, nothing_to_change, object_row, planned_change, rehearse_settings,
+    settable_columns, settings_row, single_outcome, write_logged,
 };
 use crate::pipeline::access::accounts::several_named;
 use crate::pipeline::access::guard::{AskPolicy, GuardedWrite, WriteAudience, confirm};
@@ -205,7 +206,7 @@ fn fitting(
         set.members.clone().into_owned().into_iter().partition(|(name, _)| lacking(name));
     if !left_out.is_empty() {
         let names: Vec<&str> = left_out.keys().map(String::as_str).collect();
-        owner.late().push(note!(
+        owner.late_notes().push(note!(
             "{}: `{}` left out, which {} does not have",
             ours(&owner.label),
             ours(names.join("`, `")),
@@ -220,9 +221,9 @@ pub(super) async fn auto_reply(
     request: &ManageRequest,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    let set = SettingFields::of(request, &settable(&AUTO_REPLY))?;
+    let set = SettingFields::of(request, &settable_columns(&AUTO_REPLY))?;
     if set.is_empty() {
-        return Err(nothing(EXAMPLE));
+        return Err(nothing_to_change(EXAMPLE));
     }
     let mut here = time_context(ctx);
     if let Some(zone) = &request.tz {
@@ -233,7 +234,7 @@ pub(super) async fn auto_reply(
     let accounts = several_named(ctx, request.account.as_deref()).await?;
     let several = accounts.len() > 1;
     let planned = accounts.into_iter().map(async |account| {
-        let owner = context_of(ctx, account).await?;
+        let owner = context_of_account(ctx, account).await?;
         let label = owner.label.clone();
         let plan = reply_plan(ctx, &set, owner, &here, several).await;
         plan.map_err(|error| if several { error.context(label) } else { error })
@@ -249,12 +250,14 @@ pub(super) async fn auto_reply(
         let one = match write_reply(ctx, plan, request.dry_run).await {
             // The other replies are still written, and each account has its own row.
             Err(error) if several => {
-                one_outcome(ctx, item, "update", "failed", &error.to_string()).await?
+                let detail = error.to_string();
+                let about = SettingsWrite { item, op: "update", detail: &detail };
+                single_outcome(ctx, about, "failed").await?
             }
             written => written?,
         };
         add(&mut response, one);
-        response.notes.append(&mut plan.owner.late());
+        response.notes.append(&mut plan.owner.late_notes());
     }
     response.notes.append(&mut notes);
     Ok(response)
@@ -286,28 +289,30 @@ async fn write_reply(ctx: &Context, plan: &ReplyPlan, dry_run: bool) -> Result<W
     let owner = &plan.owner;
     let item = owner.account.email.as_str();
     let Some(change) = &plan.change else {
-        return one_outcome(ctx, item, "update", "unchanged", "already as requested").await;
+        let about = SettingsWrite { item, op: "update", detail: "already as requested" };
+        return single_outcome(ctx, about, "unchanged").await;
     };
     if dry_run {
         let status = object(&plan.after);
         let status = status.get("status").and_then(Value::as_str);
         let detail = format!("auto_reply {}", status.unwrap_or("off"));
-        let about = (item, "update", detail.as_str());
+        let about = SettingsWrite { item, op: "update", detail: &detail };
         return if plan.is_rehearsed {
             planned_change(ctx, owner, about).await
         } else {
             rehearse_settings(ctx, owner, change, about).await
         };
     }
-    let about = (item, "update", "");
-    match apply_settings(ctx, owner, "update auto_reply", "", change).await {
+    let about = SettingsWrite { item, op: "update", detail: "" };
+    match apply_settings(ctx, owner, LoggedOp { op: "update auto_reply", id: "" }, change).await {
         Err(error) => settings_row(ctx, owner, &AUTO_REPLY, Err(error), about).await,
         // Read back, because an answer shows the state at the provider.
         Ok(_) => match owner.mailbox.auto_reply().await {
-            Ok(now) => Ok(one_row(ctx, owner, &AUTO_REPLY, Service::Local, object(&now)).await),
+            Ok(now) => Ok(object_row(ctx, owner, &AUTO_REPLY, Service::Local, object(&now)).await),
             Err(error) => {
                 let detail = format!("it could not be read back: {error}");
-                settings_row(ctx, owner, &AUTO_REPLY, Ok(None), (item, "update", &detail)).await
+                let about = SettingsWrite { detail: &detail, ..about };
+                settings_row(ctx, owner, &AUTO_REPLY, Ok(None), about).await
             }
         },
     }
@@ -322,7 +327,36 @@ fn updated_reply(
     here: &TimeContext,
 ) -> Result<AutoReply> {
     let mut reply = before.clone();
-    let zone = &here.zone;
+    set_schedule(&mut reply, set, owner, here)?;
+    if let Some(subject) = set.text("subject")? {
+        reply.subject = Some(subject);
+    }
+    set_texts(ctx, &mut reply, set, owner)?;
+    if let Some(word) = set.text("audience")? {
+        reply.audience = Some(match word.as_str() {
+            "all" => mail::ReplyAudience::All,
+            "contacts" => mail::ReplyAudience::Contacts,
+            "organization" => mail::ReplyAudience::Organization,
+            _ => {
+                return Err(Error::argument("`audience` is invalid")
+                    .next("use all, contacts or organization"));
+            }
+        });
+    }
+    let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+    if reply.on && !given(&reply.html) && !given(&reply.external) {
+        return Err(Error::argument("the reply has no text").next(EXAMPLE));
+    }
+    Ok(reply)
+}
+
+/// Sets the status and the times of an automatic reply.
+fn set_schedule(
+    reply: &mut AutoReply,
+    set: &SettingFields<'_>,
+    owner: &SettingsContext,
+    here: &TimeContext,
+) -> Result<()> {
     let from = set.text("from")?.map(|given| time_parse::read(&given, here));
     let to = set.text("to")?.map(|given| time_parse::last(&given, here));
     let (from, to) = (from.transpose()?, to.transpose()?);
@@ -348,13 +382,14 @@ fn updated_reply(
             return Err(Error::argument("`status` is invalid").next("use on, off or scheduled"));
         }
     }
+    let zone = &here.zone;
     if let Some(from) = from {
         reply.from = Some(from.first(zone));
     }
     if let Some(to) = to {
         reply.to = Some(to.over(zone));
         if matches!(to, ParsedTime::Day(_)) {
-            owner.late().push(note!("`to` includes {}", ours(to.day())));
+            owner.late_notes().push(note!("`to` includes {}", ours(to.day())));
         }
     }
     if let (Some(from), Some(to)) = (reply.from, reply.to)
@@ -362,19 +397,26 @@ fn updated_reply(
     {
         return Err(Error::argument("`to` is not after `from`").next("give a later time"));
     }
-    if let Some(subject) = set.text("subject")? {
-        reply.subject = Some(subject);
-    }
-    let two = reply.external.is_some();
+    Ok(())
+}
+
+/// Sets the texts of an automatic reply.
+fn set_texts(
+    ctx: &Context,
+    reply: &mut AutoReply,
+    set: &SettingFields<'_>,
+    owner: &SettingsContext,
+) -> Result<()> {
+    let has_two_texts = reply.external.is_some();
     if let Some(text) = set.text("text")? {
         reply.html = Some(reply_html(ctx, &text, owner)?);
         // A single text is for people inside and outside.
-        reply.external = reply.html.clone().filter(|_| two);
+        reply.external = reply.html.clone().filter(|_| has_two_texts);
     }
     let keys = [("text_internal", &mut reply.html), ("text_external", &mut reply.external)];
     for (key, own) in keys {
         match set.text(key)? {
-            Some(_) if !two => {
+            Some(_) if !has_two_texts => {
                 return Err(Error::argument(format!(
                     "this mailbox has one text for everybody, no `{key}`"
                 ))
@@ -384,22 +426,7 @@ fn updated_reply(
             None => {}
         }
     }
-    if let Some(word) = set.text("audience")? {
-        reply.audience = Some(match word.as_str() {
-            "all" => mail::ReplyAudience::All,
-            "contacts" => mail::ReplyAudience::Contacts,
-            "organization" => mail::ReplyAudience::Organization,
-            _ => {
-                return Err(Error::argument("`audience` is invalid")
-                    .next("use all, contacts or organization"));
-            }
-        });
-    }
-    let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-    if reply.on && !given(&reply.html) && !given(&reply.external) {
-        return Err(Error::argument("the reply has no text").next(EXAMPLE));
-    }
-    Ok(reply)
+    Ok(())
 }
 
 /// Converts text to HTML without remote pictures; HTML stays HTML.
@@ -413,7 +440,7 @@ fn reply_html(ctx: &Context, source: &str, owner: &SettingsContext) -> Result<St
     };
     let mut html = both.html;
     let left_out = remove_remote_pictures(ctx, &mut html)?;
-    owner.late().extend(left_out);
+    owner.late_notes().extend(left_out);
     Ok(html)
 }
 
@@ -466,23 +493,24 @@ pub(super) async fn set_signature(
         confirm(ctx, &act, &audience, caller, &mut notes).await?;
     }
     if request.dry_run {
-        let about = (item.as_str(), "update", "");
+        let about = SettingsWrite { item: &item, op: "update", detail: "" };
         let mut response = if ours {
-            one_outcome(ctx, &item, "update", "planned", "").await?
+            single_outcome(ctx, about, "planned").await?
         } else {
             rehearse_settings(ctx, &owner, &change, about).await?
         };
         response.notes.append(&mut notes);
         return Ok(response);
     }
+    let logged = LoggedOp { op: "update signature", id: "" };
     if ours {
         let write = ctx.store.keep_signature(&owner.account.id, &text);
-        write_logged(ctx, &owner, "update signature", "", write).await?;
-        let about = (item.as_str(), "update", outcome.as_str());
+        write_logged(ctx, &owner, logged, write).await?;
+        let about = SettingsWrite { item: &item, op: "update", detail: &outcome };
         return settings_row(ctx, &owner, &ALIAS, Ok(None), about).await;
     }
-    let answer = apply_settings(ctx, &owner, "update signature", "", &change).await;
-    let about = (item.as_str(), "update", "");
+    let answer = apply_settings(ctx, &owner, logged, &change).await;
+    let about = SettingsWrite { item: &item, op: "update", detail: "" };
     settings_row(ctx, &owner, &ALIAS, answer.map(|_| None), about).await
 }
 
@@ -490,11 +518,11 @@ pub(super) async fn mailbox_settings(
     ctx: &Context,
     request: &ManageRequest,
 ) -> Result<WholeAnswer> {
-    let set = SettingFields::of(request, &settable(&SETTING))?;
+    let set = SettingFields::of(request, &settable_columns(&SETTING))?;
     let language = set.text("language")?;
     let zone = set.text("time_zone")?.or_else(|| request.tz.clone());
     if language.is_none() && zone.is_none() {
-        return Err(nothing("give it in `set`"));
+        return Err(nothing_to_change("give it in `set`"));
     }
     let time_zone = match zone {
         Some(zone) => time_parse::zone(&zone)?.iana_name().map(str::to_owned),
@@ -503,10 +531,11 @@ pub(super) async fn mailbox_settings(
     let owner = mail_context(ctx, request.account.as_deref()).await?;
     let item = owner.account.email.clone();
     let change = SettingsChange::Settings { language, time_zone };
+    let about = SettingsWrite { item: &item, op: "update", detail: "" };
     if request.dry_run {
-        let about = (item.as_str(), "update", "");
         return rehearse_settings(ctx, &owner, &change, about).await;
     }
-    let answer = apply_settings(ctx, &owner, "update settings", "", &change).await;
-    settings_row(ctx, &owner, &SETTING, answer, (&item, "update", "")).await
+    let logged = LoggedOp { op: "update settings", id: "" };
+    let answer = apply_settings(ctx, &owner, logged, &change).await;
+    settings_row(ctx, &owner, &SETTING, answer, about).await
 }

@@ -12,12 +12,13 @@ const STEPS: &str = "read, star, archive, trash, never_spam, important, label:NA
 
 /// Writes a query as text.
 pub(super) fn query(query: &Query) -> String {
-    part(query, false)
+    query_text(query, false)
 }
 
-fn part(query: &Query, inside: bool) -> String {
+/// Writes a part of a query; one that is `inside` another is in brackets if it has several terms.
+fn query_text(query: &Query, inside: bool) -> String {
     let each = |parts: &[Query], between: &str| {
-        let each: Vec<String> = parts.iter().map(|one| part(one, true)).collect();
+        let each: Vec<String> = parts.iter().map(|one| query_text(one, true)).collect();
         each.join(between)
     };
     match query {
@@ -25,7 +26,7 @@ fn part(query: &Query, inside: bool) -> String {
         Query::All(parts) => each(parts, " "),
         Query::Any(parts) if inside => format!("({})", each(parts, " OR ")),
         Query::Any(parts) => each(parts, " OR "),
-        Query::Not(one) => format!("-{}", part(one, true)),
+        Query::Not(one) => format!("-{}", query_text(one, true)),
         Query::Term(one) => term(one),
         Query::Raw(raw) => format!("raw:{raw}"),
     }

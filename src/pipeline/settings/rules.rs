@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 
 use super::rule_text::{query, read_list, read_steps, steps};
 use super::target::{
-    SettingFields, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
-    one_outcome, one_row, planned_change, rehearse_settings, settable, settings_row,
+    LoggedOp, SettingFields, SettingsContext, SettingsWrite, apply_settings, context_of_account,
+    mail_context, nothing_to_change, object_row, planned_change, refuse_id, rehearse_settings,
+    required_id, settable_columns, settings_row, single_outcome,
 };
 use crate::pipeline::access::accounts::{account_named, owner_named};
 use crate::pipeline::access::erasure::refused_erasure;
@@ -96,18 +97,18 @@ pub(super) async fn manage_rule(
     request: &ManageRequest,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    let mut columns = settable(&RULE);
+    let mut columns = settable_columns(&RULE);
     columns.extend([CREATE, RUN]);
     let set = SettingFields::of(request, &columns)?;
     if request.op == ManageOp::Create {
-        no_id(request)?;
+        refuse_id(request)?;
         let rule = updated_rule(ctx, &set, MailRule { enabled: true, ..MailRule::default() })?;
         let owner = mail_context(ctx, request.account.as_deref()).await?;
-        let rule = named(&owner, rule);
-        return write_rule(ctx, request, &set, &owner, (rule, None), caller).await;
+        let rule = without_unsupported_name(&owner, rule);
+        let write = RuleWrite::new(&owner, rule, "create", (request, &set))?;
+        return write_rule(ctx, &write, None, caller).await;
     }
-    let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
-    let (owner, rule, all) = named_rule(ctx, id_or_name, request.account.as_deref()).await?;
+    let (owner, rule, all) = named_rule(ctx, request).await?;
     let name = describe(&rule);
     if request.op == ManageOp::Delete {
         if !set.is_empty() {
@@ -116,24 +117,26 @@ pub(super) async fn manage_rule(
         }
         let detail = "what it did remains";
         let change = SettingsChange::DeleteRule { id: rule.id.clone() };
+        let about = SettingsWrite { item: &name, op: "delete", detail };
         if request.dry_run {
-            let about = (name.as_str(), "delete", detail);
             return rehearse_settings(ctx, &owner, &change, about).await;
         }
-        let answer = apply_settings(ctx, &owner, "delete rule", &rule.id, &change).await;
-        return settings_row(ctx, &owner, &RULE, answer.map(|_| None), (&name, "delete", detail))
-            .await;
+        let logged = LoggedOp { op: "delete rule", id: &rule.id };
+        let answer = apply_settings(ctx, &owner, logged, &change).await;
+        return settings_row(ctx, &owner, &RULE, answer.map(|_| None), about).await;
     }
     if set.is_empty() {
-        return Err(nothing(EXAMPLE));
+        return Err(nothing_to_change(EXAMPLE));
     }
     changeable(&rule, "changed")?;
-    let updated = named(&owner, updated_rule(ctx, &set, rule.clone())?);
+    let updated = without_unsupported_name(&owner, updated_rule(ctx, &set, rule.clone())?);
     if updated == rule && ExistingMail::of(&set)?.is_none() {
         let detail = "already as requested";
-        return one_outcome(ctx, &name, "update", "unchanged", detail).await;
+        let about = SettingsWrite { item: &name, op: "update", detail };
+        return single_outcome(ctx, about, "unchanged").await;
     }
-    write_rule(ctx, request, &set, &owner, (updated, Some(all)), caller).await
+    let write = RuleWrite::new(&owner, updated, "update", (request, &set))?;
+    write_rule(ctx, &write, Some(all), caller).await
 }
 
 /// Builds the rule from the arguments.
@@ -176,129 +179,235 @@ fn updated_rule(ctx: &Context, set: &SettingFields<'_>, mut rule: MailRule) -> R
     }
 }
 
-/// Creates a rule, or changes one; `before` has the rules before a change.
-async fn write_rule(
-    ctx: &Context,
-    request: &ManageRequest,
-    set: &SettingFields<'_>,
-    owner: &SettingsContext,
-    (rule, before): (MailRule, Option<Vec<MailRule>>),
-    caller: &dyn ClientPrompts,
-) -> Result<WholeAnswer> {
-    if !rule.when.as_ref().is_some_and(narrows) {
-        return Err(Error::argument("the rule would match all mail")
-            .next("narrow `when`, such as from:ann or subject:invoice"));
+/// A rule to write, and the rest of the call.
+struct RuleWrite<'a> {
+    owner: &'a SettingsContext,
+    rule: MailRule,
+    /// The rule in outcomes.
+    name: String,
+    /// `create` or `update`.
+    op: &'static str,
+    /// The conditions and the actions, in words.
+    detail: String,
+    /// The existing mail that the rule is applied to after the write.
+    existing: Option<ExistingMail>,
+    /// The permissions of the call.
+    with: ActionArguments,
+}
+
+impl<'a> RuleWrite<'a> {
+    /// Creates the write of a rule.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if the rule matches all mail, or if an argument is invalid.
+    fn new(
+        owner: &'a SettingsContext,
+        rule: MailRule,
+        op: &'static str,
+        (request, set): (&ManageRequest, &SettingFields<'_>),
+    ) -> Result<Self> {
+        if !rule.when.as_ref().is_some_and(narrows) {
+            return Err(Error::argument("the rule would match all mail")
+                .next("narrow `when`, such as from:ann or subject:invoice"));
+        }
+        let when = rule.when.as_ref().map(query).unwrap_or_default();
+        let then = steps(&rule.then, owner.mailbox.capabilities());
+        Ok(Self {
+            owner,
+            name: describe(&rule),
+            op,
+            detail: format!("when {when} then {then}"),
+            existing: ExistingMail::of(set)?,
+            with: ActionArguments {
+                create: set.flag(CREATE)?.unwrap_or_default(),
+                may_create: op == "create",
+                dry_run: request.dry_run,
+                ..ActionArguments::default()
+            },
+            rule,
+        })
     }
-    let (op, name) = match before {
-        None => ("create", describe(&rule)),
-        Some(_) => ("update", describe(&rule)),
-    };
-    let when = rule.when.as_ref().map(query).unwrap_or_default();
-    let can = owner.mailbox.capabilities();
-    let detail = format!("when {when} then {}", steps(&rule.then, can));
-    let id = rule.id.clone();
-    let existing = ExistingMail::of(set)?;
-    let with = ActionArguments {
-        create: set.flag(CREATE)?.unwrap_or_default(),
-        may_create: op == "create",
-        dry_run: request.dry_run,
-        ..ActionArguments::default()
-    };
-    if let Some(hides) = hides(&rule) {
+
+    /// Returns the write as an outcome describes it.
+    fn about<'w>(&'w self, detail: &'w str) -> SettingsWrite<'w> {
+        SettingsWrite { item: &self.name, op: self.op, detail }
+    }
+
+    /// Returns the change of the mailbox.
+    fn change(&self) -> SettingsChange {
+        match self.op {
+            "create" => SettingsChange::CreateRule(self.rule.clone()),
+            _ => SettingsChange::UpdateRule(self.rule.clone()),
+        }
+    }
+
+    /// Asks the user about a rule that hides mail. Returns the reason if the rule is refused.
+    async fn refusal(
+        &self,
+        ctx: &Context,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Option<&'static str>> {
+        let Some(hides) = hides(&self.rule) else {
+            return Ok(None);
+        };
         if !caller.can_ask() && is_tainted(ctx).await? {
             // Text of an unknown sender may be the reason for the rule.
-            return one_outcome(ctx, &name, op, "refused", UNASKED).await;
+            return Ok(Some(UNASKED));
         }
         let question = format!(
             "{} a rule of {}? It {hides}: {}",
-            if op == "create" { "Create" } else { "Change" },
-            owner.account.email,
-            clip(cell(&detail), QUESTION).0
+            if self.op == "create" { "Create" } else { "Change" },
+            self.owner.account.email,
+            clip(cell(&self.detail), QUESTION).0
         );
         if let Some(why) = refused_erasure(ctx, &question, caller).await? {
-            return one_outcome(ctx, &name, op, "refused", why).await;
+            return Ok(Some(why));
         }
-        if request.dry_run && caller.can_ask() {
-            owner.late().push(WILL_ASK.into());
+        if self.with.dry_run && caller.can_ask() {
+            self.owner.late_notes().push(WILL_ASK.into());
         }
+        Ok(None)
     }
-    let created = create_for(ctx, owner, &rule, &with).await?;
-    let change = match op {
-        "create" => SettingsChange::CreateRule(rule.clone()),
-        _ => SettingsChange::UpdateRule(rule.clone()),
-    };
-    if request.dry_run {
-        let about = (name.as_str(), op, detail.as_str());
+
+    /// Returns the plan of a dry run; `created` is true if labels or folders have to be created.
+    async fn rehearse(&self, ctx: &Context, created: bool) -> Result<WholeAnswer> {
+        let about = self.about(&self.detail);
         // A rule cannot be rehearsed with a label that does not exist yet.
-        let planned = if created {
-            planned_change(ctx, owner, about).await
-        } else {
-            rehearse_settings(ctx, owner, &change, about).await.map_err(may_create)
+        if created {
+            return planned_change(ctx, self.owner, about).await;
+        }
+        let planned = rehearse_settings(ctx, self.owner, &self.change(), about).await;
+        planned.map_err(may_create)
+    }
+
+    /// Writes the rule. Returns the new id, if the provider reports one.
+    async fn apply(&self, ctx: &Context) -> Result<Option<String>> {
+        let op = format!("{} rule", self.op);
+        let logged = LoggedOp { op: &op, id: &self.rule.id };
+        let object = apply_settings(ctx, self.owner, logged, &self.change()).await?;
+        let id = object.as_ref().and_then(|object| object.get("id")?.as_str());
+        Ok(id.map(str::to_owned))
+    }
+
+    /// Returns the answer about the rule as the provider lists it, which is applied to existing
+    /// mail if the call asks for that.
+    async fn report(&self, ctx: &Context, rule: &MailRule) -> Result<WholeAnswer> {
+        let owner = self.owner;
+        if self.op == "create" && self.existing.is_none() {
+            owner.late_notes().push(
+                "it applies to new mail; op=run applies it to the inbox as it is, or \
+                 with run=all in `set` to all mail"
+                    .into(),
+            );
+        }
+        let object = object(rule, owner.mailbox.capabilities());
+        let response = object_row(ctx, owner, &RULE, Service::Local, object).await;
+        self.run_now(ctx, rule, response).await
+    }
+
+    /// Applies the rule to existing mail, if requested, and adds the outcome to the response about
+    /// the rule.
+    async fn run_now(
+        &self,
+        ctx: &Context,
+        rule: &MailRule,
+        mut response: WholeAnswer,
+    ) -> Result<WholeAnswer> {
+        let Some(existing) = self.existing else {
+            return Ok(response);
         };
-        return and_run(ctx, owner, &rule, existing, &with, planned?).await;
+        match run_over(ctx, self.owner.account.clone(), rule, existing, &self.with).await {
+            Ok(ran) => {
+                response.document.scalars.extend(ran.document.scalars);
+                response.document.tables.extend(ran.document.tables);
+                for note in ran.notes {
+                    if !response.notes.contains(&note) {
+                        response.notes.push(note);
+                    }
+                }
+            }
+            Err(error) => {
+                response.notes.push(note!("the rule was not run over existing mail: {}", error));
+            }
+        }
+        Ok(response)
+    }
+}
+
+/// Creates a rule, or changes one; `before` has the rules before a change.
+async fn write_rule(
+    ctx: &Context,
+    write: &RuleWrite<'_>,
+    before: Option<Vec<MailRule>>,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    let owner = write.owner;
+    if let Some(why) = write.refusal(ctx, caller).await? {
+        return single_outcome(ctx, write.about(why), "refused").await;
+    }
+    let created = create_for(ctx, owner, &write.rule, &write.with).await?;
+    if write.with.dry_run {
+        let planned = write.rehearse(ctx, created).await?;
+        return write.run_now(ctx, &write.rule, planned).await;
     }
     // Read before the creation, to recognise the new rule.
     let before = match before {
         Some(before) => before,
         None => owner.mailbox.rules().await?,
     };
-    let answer = apply_settings(ctx, owner, &format!("{op} rule"), &id, &change).await;
-    let context = match answer {
-        Ok(context) => context,
+    let new_id = match write.apply(ctx).await {
+        Ok(new_id) => new_id,
         Err(error) => {
-            let made: Vec<String> = owner.late().iter().map(ToString::to_string).collect();
+            let made: Vec<String> = owner.late_notes().iter().map(ToString::to_string).collect();
             let error = if created { error.context(made.join("; ")) } else { may_create(error) };
-            return settings_row(ctx, owner, &RULE, Err(error), (&name, op, "")).await;
+            return settings_row(ctx, owner, &RULE, Err(error), write.about("")).await;
         }
     };
-    // Some services cannot change a rule; it is created again, with another id.
-    let id_now = context.as_ref().and_then(|context| context.get("id")?.as_str());
     let now = match owner.mailbox.rules().await {
         Ok(now) => now,
         Err(error) => {
             let detail = format!("it could not be read back: {error}");
-            let about = (name.as_str(), op, detail.as_str());
-            return settings_row(ctx, owner, &RULE, Ok(None), about).await;
+            return settings_row(ctx, owner, &RULE, Ok(None), write.about(&detail)).await;
         }
     };
-    let known = |one: &&MailRule| before.iter().any(|old| old.id == one.id);
-    // By its new id; without one, as the rule that did not exist before, or by its old id.
-    let found = now
-        .iter()
-        .find(|one| Some(&*one.id) == id_now)
-        .or_else(|| now.iter().find(|one| !known(one)))
-        .or_else(|| now.iter().find(|one| one.id == id));
-    match found {
-        Some(rule) => {
-            if op == "create" && existing.is_none() {
-                owner.late().push(
-                    "it applies to new mail; op=run applies it to the inbox as it is, or \
-                     with run=all in `set` to all mail"
-                        .into(),
-                );
-            }
-            let response = one_row(ctx, owner, &RULE, Service::Local, object(rule, can)).await;
-            and_run(ctx, owner, rule, existing, &with, response).await
-        }
+    match find_written(&now, &before, new_id.as_ref(), &write.rule) {
+        Some(rule) => write.report(ctx, rule).await,
         None => {
             let detail = "the provider accepted it but does not list it: see lookup kind=rules";
-            one_outcome(ctx, &name, op, "unknown", detail).await
+            single_outcome(ctx, write.about(detail), "unknown").await
         }
     }
 }
 
-/// Finds the rule of a handle, a name or an id, and all rules of its mailbox.
+/// Finds a rule after its write: by its new id; without one, as the rule that did not exist
+/// before, or by its old id. Some services cannot change a rule; it is created again, with another
+/// id.
+fn find_written<'r>(
+    now: &'r [MailRule],
+    before: &[MailRule],
+    new_id: Option<&String>,
+    rule: &MailRule,
+) -> Option<&'r MailRule> {
+    let known = |one: &&MailRule| before.iter().any(|old| old.id == one.id);
+    now.iter()
+        .find(|one| Some(&one.id) == new_id)
+        .or_else(|| now.iter().find(|one| !known(one)))
+        .or_else(|| now.iter().find(|one| one.id == rule.id))
+}
+
+/// Finds the rule that a call names by a handle, a name or an id, and all rules of its mailbox.
 async fn named_rule(
     ctx: &Context,
-    id_or_name: &str,
-    account: Option<&str>,
+    request: &ManageRequest,
 ) -> Result<(SettingsContext, MailRule, Vec<MailRule>)> {
+    let id_or_name = required_id(request, "its handle or name, from lookup kind=rules")?;
+    let account = request.account.as_deref();
     let (owner, id): (Account, Option<String>) =
         match resolve_handle(ctx, HandleKind::Rule, id_or_name).await? {
             Some((owner, id)) => (owner_named(ctx, &owner, account).await?, Some(id)),
             None => (account_named(ctx, account).await?, None),
         };
-    let owner = context_of(ctx, owner).await?;
+    let owner = context_of_account(ctx, owner).await?;
     let all = owner.mailbox.rules().await?;
     let lower = id_or_name.to_lowercase();
     let is_it = |rule: &&MailRule| match &id {
@@ -351,39 +460,9 @@ async fn create_for(
     }
     for folder in &created {
         folder.keep_levels(&ctx.store, &owner.account.id).await;
-        owner.late().push(folder.note());
+        owner.late_notes().push(folder.note());
     }
     Ok(!created.is_empty())
-}
-
-/// Applies a rule to existing mail, if requested, and adds the outcome to the response about the
-/// rule.
-async fn and_run(
-    ctx: &Context,
-    owner: &SettingsContext,
-    rule: &MailRule,
-    existing: Option<ExistingMail>,
-    with: &ActionArguments,
-    mut response: WholeAnswer,
-) -> Result<WholeAnswer> {
-    let Some(existing) = existing else {
-        return Ok(response);
-    };
-    match run_over(ctx, owner.account.clone(), rule, existing, with).await {
-        Ok(ran) => {
-            response.document.scalars.extend(ran.document.scalars);
-            response.document.tables.extend(ran.document.tables);
-            for note in ran.notes {
-                if !response.notes.contains(&note) {
-                    response.notes.push(note);
-                }
-            }
-        }
-        Err(error) => {
-            response.notes.push(note!("the rule was not run over existing mail: {}", error));
-        }
-    }
-    Ok(response)
 }
 
 /// Applies a rule to existing messages.
@@ -395,8 +474,7 @@ pub(super) async fn run_rule(ctx: &Context, request: &ManageRequest) -> Result<W
         );
     }
     let existing = ExistingMail::of(&set)?.unwrap_or(ExistingMail::Inbox);
-    let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
-    let (owner, rule, _) = named_rule(ctx, id_or_name, request.account.as_deref()).await?;
+    let (owner, rule, _) = named_rule(ctx, request).await?;
     changeable(&rule, "run")?;
     let with = ActionArguments { dry_run: request.dry_run, ..ActionArguments::default() };
     run_over(ctx, owner.account, &rule, existing, &with).await
@@ -534,11 +612,11 @@ fn hides(rule: &MailRule) -> Option<&'static str> {
 }
 
 /// Removes the name of a rule if the service has no names for rules.
-fn named(owner: &SettingsContext, mut rule: MailRule) -> MailRule {
+fn without_unsupported_name(owner: &SettingsContext, mut rule: MailRule) -> MailRule {
     let can = owner.mailbox.capabilities();
     if !can.rule_names && rule.name.take().is_some() {
         let note = note!("{}'s rules have no names: `name` was left out", ours(can.name));
-        owner.late().push(note);
+        owner.late_notes().push(note);
     }
     rule
 }

@@ -35,7 +35,7 @@ pub(super) struct SettingsContext {
 }
 
 impl SettingsContext {
-    pub(super) fn late(&self) -> MutexGuard<'_, Vec<Note>> {
+    pub(super) fn late_notes(&self) -> MutexGuard<'_, Vec<Note>> {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -46,13 +46,33 @@ pub(crate) struct SettingFields<'a> {
     pub(crate) name: Option<&'a str>,
 }
 
+/// A write to one object, as an outcome describes it.
+#[derive(Clone, Copy)]
+pub(super) struct SettingsWrite<'a> {
+    /// The name of the object.
+    pub(super) item: &'a str,
+    /// The operation.
+    pub(super) op: &'static str,
+    /// The detail of the outcome; may be empty.
+    pub(super) detail: &'a str,
+}
+
+/// A write to one object, as the audit log records it.
+#[derive(Clone, Copy)]
+pub(super) struct LoggedOp<'a> {
+    /// The operation, with the kind of the object.
+    pub(super) op: &'a str,
+    /// The provider's id of the object; empty if it has none.
+    pub(super) id: &'a str,
+}
+
 /// Returns the mailbox of an account; of the only account without a name.
 pub(super) async fn mail_context(ctx: &Context, account: Option<&str>) -> Result<SettingsContext> {
     let account = account_named(ctx, account).await?;
-    context_of(ctx, account).await
+    context_of_account(ctx, account).await
 }
 
-pub(super) async fn context_of(ctx: &Context, account: Account) -> Result<SettingsContext> {
+pub(super) async fn context_of_account(ctx: &Context, account: Account) -> Result<SettingsContext> {
     Ok(SettingsContext {
         label: account_labels(ctx).await?.of(&account.id),
         mailbox: ctx.connect.mailbox(&account)?,
@@ -65,18 +85,17 @@ pub(super) async fn context_of(ctx: &Context, account: Account) -> Result<Settin
 pub(super) async fn apply_settings(
     ctx: &Context,
     owner: &SettingsContext,
-    op: &str,
-    id: &str,
+    logged: LoggedOp<'_>,
     change: &SettingsChange,
 ) -> Result<Option<Value>> {
-    write_logged(ctx, owner, op, id, owner.mailbox.apply_settings(change)).await
+    write_logged(ctx, owner, logged, owner.mailbox.apply_settings(change)).await
 }
 
+/// Carries out a write, with a line in the audit log before and after.
 pub(super) async fn write_logged<T>(
     ctx: &Context,
     owner: &SettingsContext,
-    op: &str,
-    id: &str,
+    LoggedOp { op, id }: LoggedOp<'_>,
     write: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     let ids = (!id.is_empty()).then(|| id.to_owned());
@@ -89,7 +108,7 @@ pub(super) async fn write_logged<T>(
     };
     let mut notes = Vec::new();
     let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;
-    owner.late().append(&mut notes);
+    owner.late_notes().append(&mut notes);
     answer
 }
 
@@ -99,24 +118,23 @@ pub(super) async fn settings_row(
     owner: &SettingsContext,
     table: &'static Table,
     answer: Result<Option<Value>>,
-    about: (&str, &'static str, &str),
+    about: SettingsWrite<'_>,
 ) -> Result<WholeAnswer> {
-    let (item, op, detail) = about;
     match answer {
         Ok(Some(object)) => {
             let api = owner.mailbox.api();
-            Ok(one_row(ctx, owner, table, api, object).await)
+            Ok(object_row(ctx, owner, table, api, object).await)
         }
         Ok(None) => {
-            let mut response = one_outcome(ctx, item, op, "done", detail).await?;
-            response.notes.append(&mut owner.late());
+            let mut response = single_outcome(ctx, about, "done").await?;
+            response.notes.append(&mut owner.late_notes());
             Ok(response)
         }
         // A write in doubt is reported in an answer; a certain failure is an error of the call.
         Err(error) if error.is_open() => {
             let report = WriteReport {
-                outcomes: vec![ItemOutcome::failed(short(item), op, &error)],
-                notes: std::mem::take(&mut *owner.late()),
+                outcomes: vec![ItemOutcome::failed(short(about.item), about.op, &error)],
+                notes: std::mem::take(&mut *owner.late_notes()),
                 ..WriteReport::default()
             };
             write_report(ctx, report).await
@@ -126,7 +144,7 @@ pub(super) async fn settings_row(
 }
 
 /// Returns the row of one object that was written, regardless of later failures.
-pub(super) async fn one_row(
+pub(super) async fn object_row(
     ctx: &Context,
     owner: &SettingsContext,
     table: &'static Table,
@@ -145,7 +163,7 @@ pub(super) async fn one_row(
     let context =
         RowContext { names: &names, ..ctx.context_for(api, &owner.label, &owner.account) };
     let mut rows = rows_of(&context, table, &columns, &[object], &mut response.notes);
-    response.notes.append(&mut owner.late());
+    response.notes.append(&mut owner.late_notes());
     hand_out_after(ctx, &mut rows, &owner.account, &mut response.notes).await;
     rows.drop_empty();
     response.document.tables.push(rows);
@@ -158,29 +176,28 @@ pub(super) async fn rehearse_settings(
     ctx: &Context,
     owner: &SettingsContext,
     change: &SettingsChange,
-    about: (&str, &'static str, &str),
+    about: SettingsWrite<'_>,
 ) -> Result<WholeAnswer> {
     owner.mailbox.rehearse(change).await?;
     planned_change(ctx, owner, about).await
 }
 
+/// Returns the planned outcome of a dry run.
 pub(super) async fn planned_change(
     ctx: &Context,
     owner: &SettingsContext,
-    about: (&str, &'static str, &str),
+    about: SettingsWrite<'_>,
 ) -> Result<WholeAnswer> {
-    let (item, op, detail) = about;
-    let mut response = one_outcome(ctx, item, op, "planned", detail).await?;
-    response.notes.append(&mut owner.late());
+    let mut response = single_outcome(ctx, about, "planned").await?;
+    response.notes.append(&mut owner.late_notes());
     Ok(response)
 }
 
-pub(super) async fn one_outcome(
+/// Returns the answer about one object of which no row is shown.
+pub(super) async fn single_outcome(
     ctx: &Context,
-    item: &str,
-    op: &'static str,
+    SettingsWrite { item, op, detail }: SettingsWrite<'_>,
     result: &'static str,
-    detail: &str,
 ) -> Result<WholeAnswer> {
     let mut report = WriteReport {
         outcomes: vec![ItemOutcome::new(short(item), op, result, detail)],
@@ -246,7 +263,7 @@ impl<'a> SettingFields<'a> {
             Some(Value::String(text)) => Ok(Some(text.clone())),
             // A name or subject of digits alone may arrive as a number.
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
-            Some(_) => Err(wrong(name, "a string")),
+            Some(_) => Err(wrong_type(name, ValueType::Text)),
         }
     }
 
@@ -256,7 +273,7 @@ impl<'a> SettingFields<'a> {
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
             Some(Value::String(text)) if text == "true" => Ok(Some(true)),
             Some(Value::String(text)) if text == "false" => Ok(Some(false)),
-            Some(_) => Err(wrong(name, "true or false")),
+            Some(_) => Err(wrong_type(name, ValueType::Flag)),
         }
     }
 
@@ -268,9 +285,9 @@ impl<'a> SettingFields<'a> {
             Some(Value::Array(list)) => {
                 let text = |one: &Value| one.as_str().map(|one| one.trim().to_owned());
                 let all: Option<Vec<String>> = list.iter().map(text).collect();
-                all.ok_or_else(|| wrong(name, "a list of strings"))?
+                all.ok_or_else(|| wrong_type(name, ValueType::List))?
             }
-            Some(_) => return Err(wrong(name, "a list of strings")),
+            Some(_) => return Err(wrong_type(name, ValueType::List)),
         };
         Ok(Some(parts.into_iter().filter(|one| !one.is_empty()).collect()))
     }
@@ -282,24 +299,39 @@ fn is_other_number(one: &str, other: &str) -> bool {
 }
 
 /// Returns the columns of a table that can be set.
-pub(super) fn settable(table: &Table) -> Vec<&'static str> {
+pub(super) fn settable_columns(table: &Table) -> Vec<&'static str> {
     let fields = table.fields.iter().filter(|field| field.settable);
     fields.map(|field| field.name).collect()
 }
 
-pub(crate) fn wrong(name: &str, kind: &str) -> Error {
-    Error::argument(format!("`{name}` in `set` must be {kind}"))
+/// The type of a value in `set`.
+#[derive(Clone, Copy)]
+enum ValueType {
+    Text,
+    Flag,
+    List,
+}
+
+/// Returns the error about a value of another type.
+fn wrong_type(name: &str, expected: ValueType) -> Error {
+    let expected = match expected {
+        ValueType::Text => "a string",
+        ValueType::Flag => "true or false",
+        ValueType::List => "a list of strings",
+    };
+    Error::argument(format!("`{name}` in `set` must be {expected}"))
 }
 
 /// Returns the id of the object, which is required.
-pub(crate) fn id<'a>(request: &'a ManageRequest, example: &str) -> Result<&'a str> {
+pub(crate) fn required_id<'a>(request: &'a ManageRequest, example: &str) -> Result<&'a str> {
     request.id.as_deref().ok_or_else(|| {
         Error::argument(format!("`id` is missing: which {}?", request.kind.word()))
             .next(format!("give {example}"))
     })
 }
 
-pub(super) fn no_id(request: &ManageRequest) -> Result<()> {
+/// Refuses an id in a call that creates an object.
+pub(super) fn refuse_id(request: &ManageRequest) -> Result<()> {
     match request.id {
         None => Ok(()),
         Some(_) => Err(Error::argument(format!("`id` is for an existing {}", request.kind.word()))
@@ -307,6 +339,7 @@ pub(super) fn no_id(request: &ManageRequest) -> Result<()> {
     }
 }
 
-pub(crate) fn nothing(next: &str) -> Error {
+/// Returns the error about a call without a change.
+pub(crate) fn nothing_to_change(next: &str) -> Error {
     Error::argument("there is nothing to change").next(next)
 }

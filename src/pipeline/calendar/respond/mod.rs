@@ -182,7 +182,12 @@ async fn answer_invitation(
     if target.facts.answer == Some(requested.answer) && !adds {
         let detail = "already as requested: give a comment to notify the organizer";
         report.notes.extend(earlier_comment(&target, false));
-        report.outcomes.push(ItemOutcome::new(name, requested.response_word(), "unchanged", detail));
+        report.outcomes.push(ItemOutcome::new(
+            name,
+            requested.response_word(),
+            "unchanged",
+            detail,
+        ));
         return write_report(ctx, report).await;
     }
     let own = &target.owner.account.email;

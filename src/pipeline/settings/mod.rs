@@ -8,6 +8,7 @@
 mod contacts;
 mod folders;
 pub(super) mod reply;
+mod rule_run;
 mod rule_text;
 pub(super) mod rules;
 pub(crate) mod target;

@@ -13,6 +13,7 @@ use daysheet_core::schemas::{RULE, Service};
 use daysheet_core::text::{cell, clip, note, ours};
 use serde_json::{Value, json};
 
+use super::rule_run::{ExistingMail, RUN, run_over};
 use super::rule_text::{query, read_list, read_steps, steps};
 use super::target::{
     LoggedOp, SettingFields, SettingsContext, SettingsWrite, apply_settings, context_of_account,
@@ -25,17 +26,12 @@ use crate::pipeline::access::guard::{WILL_ASK, is_tainted};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::modify::actions::{ActionArguments, find};
-use crate::pipeline::mail::modify::change_messages;
-use crate::pipeline::mail::modify::chosen::choose_messages;
 use crate::pipeline::titles::short;
 use crate::store::HandleKind;
-use crate::tools::mail::ModifyVerb;
 use crate::tools::manage::{ManageOp, ManageRequest};
 
 /// Permits creating the labels and folders that the rule names.
 const CREATE: &str = "create";
-/// The existing mail that the rule is applied to at once.
-const RUN: &str = "run";
 /// The next step for an incomplete rule.
 const EXAMPLE: &str = "give set=[\"when=from:news@shop.example\", \"then=label:News archive\"]; \
                        also name=…, enabled=false, stop=true, create=true (missing labels), \
@@ -46,25 +42,6 @@ const UNASKED: &str = "text of unknown senders was shown recently, and this clie
                        the rule in the mail program";
 /// The maximum width of a rule in a question, in columns.
 const QUESTION: usize = 300;
-
-/// The existing mail that a rule is applied to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ExistingMail {
-    Inbox,
-    /// Everything but the user's own mail, spam and trash.
-    All,
-}
-
-impl ExistingMail {
-    fn of(set: &SettingFields<'_>) -> Result<Option<Self>> {
-        match set.text(RUN)?.as_deref() {
-            None => Ok(None),
-            Some("inbox") => Ok(Some(Self::Inbox)),
-            Some("all") => Ok(Some(Self::All)),
-            Some(_) => Err(Error::argument("`run` is invalid").next("use inbox or all")),
-        }
-    }
-}
 
 /// Adds to the error about a missing label or folder how the rule can create it.
 fn may_create(error: Error) -> Error {
@@ -478,74 +455,6 @@ pub(super) async fn run_rule(ctx: &Context, request: &ManageRequest) -> Result<W
     changeable(&rule, "run")?;
     let with = ActionArguments { dry_run: request.dry_run, ..ActionArguments::default() };
     run_over(ctx, owner.account, &rule, existing, &with).await
-}
-
-/// Applies a rule to existing messages, with the permissions of `with`.
-async fn run_over(
-    ctx: &Context,
-    account: Account,
-    rule: &MailRule,
-    existing: ExistingMail,
-    with: &ActionArguments,
-) -> Result<WholeAnswer> {
-    let Some(when) = &rule.when else {
-        return Err(
-            Error::argument("the rule names no messages").next("give it `when` with op=update")
-        );
-    };
-    let mut steps = Vec::new();
-    let mut write_error = Vec::new();
-    for step in &rule.then {
-        let (verb, to) = match step {
-            RuleStep::Read => (ModifyVerb::Read, None),
-            RuleStep::Star => (ModifyVerb::Star, None),
-            RuleStep::Archive => (ModifyVerb::Archive, None),
-            RuleStep::Trash => (ModifyVerb::Trash, None),
-            RuleStep::Label(name) => (ModifyVerb::Label, Some(name.clone())),
-            RuleStep::Move(name) => (ModifyVerb::Move, Some(name.clone())),
-            RuleStep::NeverSpam => {
-                write_error.push("never_spam");
-                continue;
-            }
-            RuleStep::Important => {
-                write_error.push("important");
-                continue;
-            }
-            // Such a rule was refused above.
-            RuleStep::Forward(_) => continue,
-        };
-        steps.push((verb, ActionArguments { to: to.into_iter().collect(), ..with.clone() }));
-    }
-    if steps.is_empty() {
-        return Err(Error::argument(format!(
-            "the rule only does {}, which does not apply to existing mail",
-            write_error.join(" and ")
-        ))
-        .next("change what it does with op=update"));
-    }
-    // Moves come last: the next step may not find a moved message.
-    steps.sort_by_key(|(verb, _)| {
-        matches!(verb, ModifyVerb::Archive | ModifyVerb::Trash | ModifyVerb::Move)
-    });
-    // Rules apply to incoming mail, so the user's own messages are left out.
-    let folder = |name: &str| Query::Term(QueryTerm::Folder(name.to_owned()));
-    let mut parts = vec![when.clone()];
-    match existing {
-        ExistingMail::Inbox => parts.push(folder("inbox")),
-        ExistingMail::All => {
-            parts.extend(["sent", "drafts"].map(|own| Query::Not(Box::new(folder(own)))));
-        }
-    }
-    let mut choice = choose_messages(ctx, &Query::All(parts), vec![account]).await?;
-    choice.notes.push(match existing {
-        ExistingMail::Inbox => "only mail in the inbox; filed mail stays as it is".into(),
-        ExistingMail::All => "all mail except sent mail, drafts, spam and trash".into(),
-    });
-    if !write_error.is_empty() {
-        let line = note!("skipped: {}", ours(write_error.join(", ")));
-        choice.notes.push(line);
-    }
-    change_messages(ctx, choice, "run", &steps, None).await
 }
 
 /// Reads the condition of a rule.

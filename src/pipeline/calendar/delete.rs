@@ -94,6 +94,7 @@ impl PlannedDeletion {
     }
 }
 
+/// Deletes events. All deletions are checked before the first is written.
 pub(crate) async fn calendar_delete(
     ctx: &Context,
     request: CalendarDelete,
@@ -101,50 +102,85 @@ pub(crate) async fn calendar_delete(
 ) -> Result<WholeAnswer> {
     // A dry run is refused as the real call would be, and asks no question.
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
-    let names: Vec<&str> = request.ids.iter().map(String::as_str).collect();
-    let several = names.len() > 1;
-    let mut items = Vec::new();
-    let targets = named_events(ctx, &names).await?;
-    for (at, (target, id)) in targets.into_iter().zip(&request.ids).enumerate() {
-        let planned = plan_deletion(ctx, id, target, &request).await;
-        items.push(planned.map_err(|error| about(&names, at, error))?);
-    }
-    each_once(items.iter().map(|item| &item.target))?;
+    let items = plan_deletions(ctx, &request).await?;
     let unsent = request.message.is_some() && !items.iter().any(|item| item.asks);
-    if let (true, Some(item)) = (unsent, items.iter().find(|item| asks(&item.target))) {
-        return Err(of_others(&item.target));
-    }
-    if request.message.is_some()
-        && let Some(item) = items.iter().find(|item| item.asks && !item.carries_message())
-    {
-        return Err(uncarried(item));
-    }
-
+    check_message(&request, &items)?;
     let mut report = WriteReport::notifying(request.notify);
     report.notified = report.notified.of_deletion(request.dry_run);
     if unsent {
         report.notes.push("no guests, so nobody gets `message`".into());
     }
     agreed_for_deletions(ctx, &items, &request, caller, &mut report.notes).await?;
-    let mut remarks = Vec::new();
     if request.dry_run {
-        for item in items {
-            let mut notes = Vec::new();
-            let recipients = item.recipients();
-            if recipients.is_empty() {
-                notes.extend(no_undo(&item.target, item.deletion.change()).await);
-            }
-            report.notified.add(&recipients, item.asks);
-            notes.extend(item.declined());
-            remarks.push((item.target.handle.clone(), notes));
-            report.outcomes.push(ItemOutcome::new(item.name(), "delete", "planned", item.what));
-        }
-        report.notes.extend(named(remarks));
-        report.notes.push("dry run: nothing was deleted".into());
+        rehearse_deletions(items, &mut report).await;
         return write_report(ctx, report).await;
     }
+    write_deletions(ctx, &items, request.message.as_deref(), &mut report).await?;
+    if let Some(undo) = report.undo.number
+        && report.undo.events.len() == report.undo.writes
+    {
+        let undo = HandleKind::Undo.handle(undo);
+        report.notes.push(note!("calendar_save undo={} undoes it", ours(undo)));
+    }
+    write_report(ctx, report).await
+}
+
+/// Checks all deletions of a call.
+async fn plan_deletions(ctx: &Context, request: &CalendarDelete) -> Result<Vec<PlannedDeletion>> {
+    let names: Vec<&str> = request.ids.iter().map(String::as_str).collect();
+    let mut items = Vec::new();
+    let targets = named_events(ctx, &names).await?;
+    for (at, (target, id)) in targets.into_iter().zip(&request.ids).enumerate() {
+        let planned = plan_deletion(ctx, id, target, request).await;
+        items.push(planned.map_err(|error| about(&names, at, error))?);
+    }
+    each_once(items.iter().map(|item| &item.target))?;
+    Ok(items)
+}
+
+/// Refuses a message that no deletion, or not each one with guests, can send.
+fn check_message(request: &CalendarDelete, items: &[PlannedDeletion]) -> Result<()> {
+    if request.message.is_none() {
+        return Ok(());
+    }
+    let unsent = !items.iter().any(|item| item.asks);
+    if let (true, Some(item)) = (unsent, items.iter().find(|item| asks(&item.target))) {
+        return Err(of_others(&item.target));
+    }
+    match items.iter().find(|item| item.asks && !item.carries_message()) {
+        Some(item) => Err(uncarried(item)),
+        None => Ok(()),
+    }
+}
+
+/// Reports the deletions as planned.
+async fn rehearse_deletions(items: Vec<PlannedDeletion>, report: &mut WriteReport) {
+    let mut remarks = Vec::new();
+    for item in items {
+        let mut notes = Vec::new();
+        let recipients = item.recipients();
+        if recipients.is_empty() {
+            notes.extend(no_undo(&item.target, item.deletion.change()).await);
+        }
+        report.notified.add(&recipients, item.asks);
+        notes.extend(item.declined());
+        remarks.push((item.target.handle.clone(), notes));
+        report.outcomes.push(ItemOutcome::new(item.name(), "delete", "planned", item.what));
+    }
+    report.notes.extend(grouped_by_note(remarks));
+    report.notes.push("dry run: nothing was deleted".into());
+}
+
+/// Carries out the deletions one by one, until a failure ends the call.
+async fn write_deletions(
+    ctx: &Context,
+    items: &[PlannedDeletion],
+    message: Option<&str>,
+    report: &mut WriteReport,
+) -> Result<()> {
+    let mut remarks = Vec::new();
     let mut stopped = false;
-    for item in progress::each("events", &items) {
+    for item in progress::each("events", items) {
         let name = item.name();
         if stopped {
             report.outcomes.push(ItemOutcome::skipped(name, "delete"));
@@ -152,7 +188,7 @@ pub(crate) async fn calendar_delete(
         }
         // The notes on this event are collected separately, and grouped by event below.
         let before = std::mem::take(&mut report.notes);
-        let written = write_deletion(ctx, item, request.message.as_deref(), &mut report).await;
+        let written = write_deletion(ctx, item, message, report).await;
         let own = std::mem::replace(&mut report.notes, before);
         remarks.push((item.target.handle.clone(), own));
         match written {
@@ -161,21 +197,15 @@ pub(crate) async fn calendar_delete(
             }
             // A single write that certainly failed is an error of the call; one in doubt is an
             // outcome.
-            Err(error) if !several && !error.is_open() => return Err(error),
+            Err(error) if items.len() == 1 && !error.is_open() => return Err(error),
             Err(error) => {
                 stopped = error.ends_batch();
                 report.outcomes.push(ItemOutcome::failed(name, "delete", &error));
             }
         }
     }
-    report.notes.extend(named(remarks));
-    if let Some(undo) = report.undo.number
-        && report.undo.events.len() == report.undo.writes
-    {
-        let undo = HandleKind::Undo.handle(undo);
-        report.notes.push(note!("calendar_save undo={} undoes it", ours(undo)));
-    }
-    write_report(ctx, report).await
+    report.notes.extend(grouped_by_note(remarks));
+    Ok(())
 }
 
 /// Checks one deletion.
@@ -328,7 +358,7 @@ pub(super) async fn whole_series(ctx: &Context, target: EventTarget) -> Result<E
 
 /// Returns the notes on the events of a call, each once: `e1, e3: no undo: …` if there are
 /// several.
-fn named(remarks: Vec<(String, Vec<Note>)>) -> Vec<Note> {
+fn grouped_by_note(remarks: Vec<(String, Vec<Note>)>) -> Vec<Note> {
     let several = remarks.len() > 1;
     let mut found: Vec<(Note, Vec<String>)> = Vec::new();
     for (handle, notes) in remarks {

@@ -201,23 +201,34 @@ async fn account_mail(
     Ok(AccountMail { inbox, listed, sent, drafts, aliases })
 }
 
+/// The form of rows of messages.
+#[derive(Clone, Copy)]
+pub(super) struct RowForm<'a> {
+    /// True if there are several accounts, so that rows name theirs.
+    pub(super) several: bool,
+    /// The zone of the times.
+    pub(super) zone: &'a TimeZone,
+}
+
 /// Returns rows of some of the messages, by their positions, as a search shows them,
-/// with the warnings about their senders. `several` is true for several accounts.
+/// with the warnings about their senders.
 pub(super) async fn message_rows(
     ctx: &Context,
     mail: &BriefMail,
     keep: &[usize],
-    (several, zone): (bool, &TimeZone),
+    form: RowForm<'_>,
     notes: &mut Vec<Note>,
 ) -> Result<RowTable> {
-    let columns = columns_of(&MESSAGE, ColumnLevel::Core, several);
+    let columns = columns_of(&MESSAGE, ColumnLevel::Core, form.several);
     let places = keep.iter().filter_map(|at| mail.places.get(*at));
     let places: Vec<(usize, usize)> = places.copied().collect();
     let mut tables = Vec::new();
     for (number, inbox) in mail.inboxes.iter().enumerate() {
         let mine = places.iter().filter(|(owner, _)| *owner == number);
         let items: Vec<Value> = mine.filter_map(|(_, at)| inbox.items.get(*at).cloned()).collect();
-        tables.push(inbox_rows(ctx, inbox, &columns, &items, (several, zone), notes).await?);
+        let (rows, own) = inbox_rows(ctx, inbox, &columns, &items, form).await?;
+        tables.push(rows);
+        notes.extend(own);
     }
     let order = places.iter().map(|(owner, _)| *owner);
     let mut rows =
@@ -230,37 +241,38 @@ pub(super) async fn message_rows(
 pub(super) async fn draft_rows(
     ctx: &Context,
     mail: &BriefMail,
-    (several, zone): (bool, &TimeZone),
+    form: RowForm<'_>,
     notes: &mut Vec<Note>,
 ) -> Result<RowTable> {
     let mut columns = fields(&MESSAGE, DRAFT);
-    columns.extend(MESSAGE.fields.iter().filter(|field| several && field.is_account()));
+    columns.extend(MESSAGE.fields.iter().filter(|field| form.several && field.is_account()));
     let mut all = RowTable::new(&MESSAGE, columns.clone());
     for inbox in &mail.inboxes {
-        all.append(inbox_rows(ctx, inbox, &columns, &inbox.drafts, (several, zone), notes).await?);
+        let (rows, own) = inbox_rows(ctx, inbox, &columns, &inbox.drafts, form).await?;
+        all.append(rows);
+        notes.extend(own);
     }
     Ok(all)
 }
 
-/// Returns rows of messages of one account.
+/// Returns rows of messages of one account, and notes on them.
 async fn inbox_rows(
     ctx: &Context,
     inbox: &AccountInbox,
     columns: &[&'static TableColumn],
     items: &[Value],
-    (several, zone): (bool, &TimeZone),
-    notes: &mut Vec<Note>,
-) -> Result<RowTable> {
+    form: RowForm<'_>,
+) -> Result<(RowTable, Vec<Note>)> {
     let context = ctx.context_for(inbox.mailbox.api(), &inbox.label, &inbox.account);
-    let context = RowContext { zone, ..context };
+    let context = RowContext { zone: form.zone, ..context };
     let mut own = Vec::new();
     let mut rows = rows_of(&context, &MESSAGE, columns, items, &mut own);
     assign_handles(ctx, &mut rows, &inbox.account).await?;
     if columns.iter().any(|field| field.name == WARNINGS) {
         own.extend(inbox.look_alikes.noted(&mut rows, items, &context, |_| None));
     }
-    notes.extend(own.into_iter().map(name_account(several, &inbox.label)));
-    Ok(rows)
+    let notes = own.into_iter().map(name_account(form.several, &inbox.label));
+    Ok((rows, notes.collect()))
 }
 
 impl BriefMail {

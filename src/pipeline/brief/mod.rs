@@ -32,14 +32,16 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
-use self::mail::{BriefMail, BriefWindow, brief_mail, draft_rows, message_rows};
+use self::mail::{BriefMail, BriefWindow, RowForm, brief_mail, draft_rows, message_rows};
 use self::rules::{AttentionReason, BriefMessage, SortedMail};
 use super::calendar::clashes::{clashes, is_declined};
 use super::calendar::search::range::{self, TimeRange};
 use super::calendar::search::ranged::RangedEvents;
 use super::times::requested_zone;
 use crate::pipeline::access::accounts::named_or_all;
-use crate::pipeline::calendar::search::ranged::{clash_rows, ranged_agenda, ranged_rows};
+use crate::pipeline::calendar::search::ranged::{
+    ShownEvents, clash_rows, ranged_agenda, ranged_rows,
+};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::zone_line;
 use crate::tools::brief::BriefRequest;
@@ -98,10 +100,61 @@ struct EventSections {
     declined: usize,
 }
 
+/// The data of a brief, before it becomes tables.
+struct BriefData<'a> {
+    accounts: &'a [Account],
+    /// The zone of the times.
+    zone: &'a TimeZone,
+    span: BriefSpan,
+    agenda: RangedEvents,
+    /// The events by section.
+    days: EventSections,
+    mail: BriefMail,
+    /// The messages by section.
+    sorted: SortedMail,
+}
+
+impl BriefData<'_> {
+    /// Formats `brief of Sat 2026-11-21, 2 accounts: 3 events left, 1 clash, 2 unanswered
+    /// invitations to events within 21 days, 4 need you, 1 draft, 6 other unread, 7 newsletters`.
+    fn headline(&self, clashes: usize) -> Note {
+        let Self { span, agenda, days, mail, sorted, .. } = self;
+        let mut parts = Vec::new();
+        if agenda.is_unknown() {
+            parts.push("events unknown".to_owned());
+        } else {
+            let left = if span.over.is_some() { " left" } else { "" };
+            let events = counted(days.today.len(), "event", "events");
+            parts.push(format!("{events}{left}"));
+            parts.push(counted(clashes, "clash", "clashes").to_string());
+            if span.invited.is_some() {
+                let count =
+                    counted(days.invited.len(), "unanswered invitation", "unanswered invitations");
+                parts.push(format!("{count} to events within {INVITED_DAYS} days"));
+            }
+        }
+        if mail.inboxes.is_empty() {
+            parts.push("mail unknown".to_owned());
+        } else {
+            parts.push(counted(sorted.needs_me.len(), "needs you", "need you").to_string());
+            parts.push(counted(mail.drafts(), "draft", "drafts").to_string());
+            parts.push(format!("{} other unread", sorted.unread.len()));
+            parts.push(counted(sorted.newsletters, "newsletter", "newsletters").to_string());
+        }
+        note!(
+            "brief of {}, {}: {}",
+            ours(span.range.in_words(self.zone)),
+            counted(self.accounts.len(), "account", "accounts"),
+            ours(parts.join(", "))
+        )
+    }
+}
+
+/// Returns the brief of a day, or of another range.
 pub(super) async fn brief(ctx: &Context, request: BriefRequest) -> Result<WholeAnswer> {
     let zone = &requested_zone(ctx, request.tz.as_deref())?;
     let clock = DateContext { zone: zone.clone(), ..ctx.date_context() };
-    let span = BriefSpan::read(&request, &clock)?;
+    let span = BriefSpan::from_request(&request, &clock)?;
     let accounts = named_or_all(ctx, request.account.as_deref()).await?;
     let window = BriefWindow {
         inbox: query::parse(&span.inbox, &clock)?,
@@ -121,20 +174,25 @@ pub(super) async fn brief(ctx: &Context, request: BriefRequest) -> Result<WholeA
     }
 
     let unread_since = EventTime::Day(span.unread_since).instant(zone);
-    let sorted = rules::sort(&mail.messages, &mail.own, unread_since);
-    let days = span.days(&agenda, zone);
+    let data = &BriefData {
+        accounts: &accounts,
+        sorted: rules::sort(&mail.messages, &mail.own, unread_since),
+        days: span.days(&agenda, zone),
+        span,
+        agenda,
+        mail,
+        zone,
+    };
+    let BriefData { span, agenda, days, mail, sorted, .. } = data;
     let mut sections = BriefSections::default();
     let mut notes = Vec::new();
-    let found = event_tables(ctx, &span, &agenda, &days, zone, &mut sections, &mut notes).await?;
-    let several = accounts.len() > 1;
+    let found = event_tables(ctx, data, &mut sections, &mut notes).await?;
     if !mail.inboxes.is_empty() {
-        let whys =
-            mail_tables(ctx, &span, &mail, &sorted, (several, zone), &mut sections, &mut notes)
-                .await?;
+        let whys = mail_tables(ctx, data, &mut sections, &mut notes).await?;
         notes.splice(0..0, whys);
     }
     if !agenda.is_unknown() && !days.tomorrow.is_empty() {
-        let rows = ranged_rows(ctx, &agenda, &days.tomorrow, zone, &mut notes);
+        let rows = ranged_rows(ctx, agenda, &days.tomorrow, zone, &mut notes);
         let call = span.calendar_search(span.next_day());
         sections.push(
             rows.await?.section(if span.today { TOMORROW } else { NEXT_DAY }),
@@ -152,7 +210,7 @@ pub(super) async fn brief(ctx: &Context, request: BriefRequest) -> Result<WholeA
         scalars.push(("newsletters", RowCell::Count(count)));
     }
     response.notes = vec![
-        span.headline(&accounts, &agenda, &days, found, &mail, &sorted, zone),
+        data.headline(found),
         note!(
             "mail: {}; needs_me: unanswered since then; unread: since {}; people you write \
              to: to and cc of mail sent since {}",
@@ -166,9 +224,9 @@ pub(super) async fn brief(ctx: &Context, request: BriefRequest) -> Result<WholeA
         response.notes.extend(agenda.other_zone(zone));
     }
     response.notes.append(&mut notes);
-    response.notes.extend(left_out(&mail, &agenda));
-    response.notes.extend(mail.notes);
-    response.notes.extend(agenda.notes);
+    response.notes.extend(left_out(mail, agenda));
+    response.notes.extend(mail.notes.iter().cloned());
+    response.notes.extend(agenda.notes.iter().cloned());
     Ok(response)
 }
 
@@ -176,13 +234,11 @@ pub(super) async fn brief(ctx: &Context, request: BriefRequest) -> Result<WholeA
 /// the number of clashes.
 async fn event_tables(
     ctx: &Context,
-    span: &BriefSpan,
-    agenda: &RangedEvents,
-    days: &EventSections,
-    zone: &TimeZone,
+    data: &BriefData<'_>,
     sections: &mut BriefSections,
     notes: &mut Vec<Note>,
 ) -> Result<usize> {
+    let BriefData { span, agenda, days, zone, .. } = data;
     if agenda.is_unknown() {
         return Ok(0);
     }
@@ -202,7 +258,8 @@ async fn event_tables(
         found.truncate(MAX_CLASHES);
     }
     let today = ranged_rows(ctx, agenda, &days.today, zone, notes).await?;
-    let clashing = clash_rows(ctx, &found, agenda, (&days.today, &today), ColumnLevel::Core, zone);
+    let shown = ShownEvents { ranged: agenda, positions: &days.today, rows: &today };
+    let clashing = clash_rows(ctx, &shown, &found, ColumnLevel::Core, zone);
     let call = span.calendar_search(span.range_text.clone());
     // A day is needed at once. A longer range may follow the mail that needs the reader.
     let tier = match span.day {
@@ -233,13 +290,12 @@ async fn event_tables(
 /// Adds the tables `needs_me` and `unread`; returns their notes.
 async fn mail_tables(
     ctx: &Context,
-    span: &BriefSpan,
-    mail: &BriefMail,
-    sorted: &SortedMail,
-    form: (bool, &TimeZone),
+    data: &BriefData<'_>,
     sections: &mut BriefSections,
     notes: &mut Vec<Note>,
 ) -> Result<Vec<Note>> {
+    let BriefData { span, mail, sorted, .. } = data;
+    let form = RowForm { several: data.accounts.len() > 1, zone: data.zone };
     let mut first = Vec::new();
     let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
     let rows = message_rows(ctx, mail, &needs, form, notes).await?.section(NEEDS_ME);
@@ -292,7 +348,8 @@ impl BriefSections {
 }
 
 impl BriefSpan {
-    fn read(request: &BriefRequest, clock: &DateContext) -> Result<Self> {
+    /// Reads the range of a call, and the searches that it needs.
+    fn from_request(request: &BriefRequest, clock: &DateContext) -> Result<Self> {
         let zone = &clock.zone;
         let here = TimeContext { now: clock.now, zone: zone.clone(), named: false };
         let range = range::days(request.from.as_deref(), request.to.as_deref(), &here)?;
@@ -409,49 +466,6 @@ impl BriefSpan {
             days.tomorrow.extend(tomorrow.then_some(at));
         }
         days
-    }
-
-    /// Formats `brief of Sat 2026-11-21, 2 accounts: 3 events left, 1 clash, 2 unanswered
-    /// invitations to events within 21 days, 4 need you, 1 draft, 6 other unread, 7 newsletters`.
-    #[expect(clippy::too_many_arguments, reason = "it is a line about all of it")]
-    fn headline(
-        &self,
-        accounts: &[Account],
-        agenda: &RangedEvents,
-        days: &EventSections,
-        clashes: usize,
-        mail: &BriefMail,
-        sorted: &SortedMail,
-        zone: &TimeZone,
-    ) -> Note {
-        let mut parts = Vec::new();
-        if agenda.is_unknown() {
-            parts.push("events unknown".to_owned());
-        } else {
-            let left = if self.over.is_some() { " left" } else { "" };
-            let events = counted(days.today.len(), "event", "events");
-            parts.push(format!("{events}{left}"));
-            parts.push(counted(clashes, "clash", "clashes").to_string());
-            if self.invited.is_some() {
-                let count =
-                    counted(days.invited.len(), "unanswered invitation", "unanswered invitations");
-                parts.push(format!("{count} to events within {INVITED_DAYS} days"));
-            }
-        }
-        if mail.inboxes.is_empty() {
-            parts.push("mail unknown".to_owned());
-        } else {
-            parts.push(counted(sorted.needs_me.len(), "needs you", "need you").to_string());
-            parts.push(counted(mail.drafts(), "draft", "drafts").to_string());
-            parts.push(format!("{} other unread", sorted.unread.len()));
-            parts.push(counted(sorted.newsletters, "newsletter", "newsletters").to_string());
-        }
-        note!(
-            "brief of {}, {}: {}",
-            ours(self.range.tell(zone)),
-            counted(accounts.len(), "account", "accounts"),
-            ours(parts.join(", "))
-        )
     }
 }
 

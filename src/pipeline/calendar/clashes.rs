@@ -108,11 +108,11 @@ pub(super) fn meets_absence(
 /// Returns the note on events of [`away`], each in words; `None` without events.
 pub(super) fn absences(events: Vec<String>) -> Option<Note> {
     (!events.is_empty())
-        .then(|| note!("you are away then, which is no clash: {}", ours(named(events))))
+        .then(|| note!("you are away then, which is no clash: {}", ours(first_events(events))))
 }
 
 /// Joins the first few of some events, each in words, and the number of the others.
-pub(crate) fn named(mut events: Vec<String>) -> String {
+pub(crate) fn first_events(mut events: Vec<String>) -> String {
     let more = events.len().saturating_sub(NAMED);
     events.truncate(NAMED);
     if more > 0 {

@@ -95,7 +95,7 @@ impl DailyHours {
     /// The default hours.
     pub(super) const USUAL: Self = Self { from: 9 * 60, to: 17 * 60 };
 
-    pub(super) fn read(text: &str) -> Result<Self> {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         let wrong = || {
             Error::argument(format!("`hours` is `{}`, not hours of a day", text::brief(text)))
                 .next("write them as 9-17 or 8:30-18:00; 0-24 is any time, weekends too")
@@ -113,8 +113,8 @@ impl DailyHours {
     }
 
     /// Formats `09h00-17h00`.
-    pub(super) fn tell(self) -> String {
-        tell(self.from, self.to)
+    pub(super) fn in_words(self) -> String {
+        hours_text(self.from, self.to)
     }
 
     /// Returns these hours of the days of a range, only on weekdays if `week`.
@@ -130,7 +130,7 @@ impl DailyHours {
 }
 
 /// Formats two minutes of the day: `09h00-17h00`.
-pub(super) fn tell(from: u16, to: u16) -> String {
+pub(super) fn hours_text(from: u16, to: u16) -> String {
     let clock = |minutes: u16| format!("{:02}h{:02}", minutes / 60, minutes % 60);
     format!("{}-{}", clock(from), clock(to))
 }

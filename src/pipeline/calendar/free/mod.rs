@@ -66,7 +66,7 @@ pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Resul
     request.check_people()?;
     let zone = requested_zone(ctx, request.tz.as_deref())?;
     let here = TimeContext { now: ctx.now(), zone: zone.clone(), named: false };
-    let daily = request.hours.as_deref().map(DailyHours::read).transpose()?;
+    let daily = request.hours.as_deref().map(DailyHours::parse).transpose()?;
     let length = request.duration.as_deref().map(length).transpose()?;
     let (from, to) = (request.from.as_deref(), request.to.as_deref());
     let range = short(range::ahead(from, to, &here, working_days_after)?)?;
@@ -119,7 +119,7 @@ pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Resul
         // Before accounts are merged into one person, because each may have working hours of its
         // own.
         let open = open(&people, daily, within, &zone);
-        let hours = tell_hours(&people, daily, &zone);
+        let hours = describe_hours(&people, daily, &zone);
         let others = people::merge_own(&mut people, others, |one| owned(one, &accounts));
         let limit = request.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let (found, count) = match length {
@@ -152,7 +152,7 @@ pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Resul
         }
         notes.extend(doubtful(&found, &people, &zone));
         let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
-        (document(rows), format!("{count}, {hours}, {}", range.tell(&zone)))
+        (document(rows), format!("{count}, {hours}, {}", range.in_words(&zone)))
     };
     document.scalars.insert(0, ("zone", RowCell::Text(zone_label(&zone))));
     notes.insert(0, note!("{}", ours(count)));
@@ -170,7 +170,9 @@ async fn people_times(
 ) -> Result<(Vec<BusyPerson>, Vec<Note>)> {
     let mut seen = fetch_schedules(ctx, accounts, range, |account| {
         // An owner is first queried only through their own account; the others are a fallback.
-        let other = |address: &&String| !owned(address, accounts) || is(address, &account.email);
+        let other = |address: &&String| {
+            !owned(address, accounts) || is_same_address(address, &account.email)
+        };
         who.iter().filter(other).cloned().collect()
     })
     .await;
@@ -186,7 +188,7 @@ async fn people_times(
         .collect();
     if !silent.is_empty() && accounts.len() > 1 {
         let more = fetch_schedules(ctx, accounts, range, |account| {
-            let other = |address: &&String| !is(address, &account.email);
+            let other = |address: &&String| !is_same_address(address, &account.email);
             silent.iter().filter(other).cloned().collect()
         })
         .await;
@@ -298,7 +300,7 @@ fn account_names(names: &[String], accounts: &[Account]) -> Vec<String> {
     let own = || accounts.iter().map(|account| account.email.clone());
     let mut who: Vec<String> = Vec::new();
     let mut add = |address: String| {
-        if !who.iter().any(|known| is(known, &address)) {
+        if !who.iter().any(|known| is_same_address(known, &address)) {
             who.push(address);
         }
     };
@@ -311,13 +313,13 @@ fn account_names(names: &[String], accounts: &[Account]) -> Vec<String> {
     who
 }
 
-fn is(one: &str, other: &str) -> bool {
+fn is_same_address(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
 /// Returns true for the address of an account.
 fn owned(address: &str, accounts: &[Account]) -> bool {
-    accounts.iter().any(|account| is(&account.email, address))
+    accounts.iter().any(|account| is_same_address(&account.email, address))
 }
 
 /// Returns the distance of an account from a person: 0 for its owner, 1 for the same domain, else
@@ -328,7 +330,7 @@ fn distance(account: Option<&Account>, address: &str) -> usize {
         Some(domain.to_lowercase())
     };
     match account {
-        Some(account) if is(&account.email, address) => 0,
+        Some(account) if is_same_address(&account.email, address) => 0,
         Some(account) if domain(&account.email) == domain(address) => 1,
         _ => 2,
     }
@@ -360,11 +362,11 @@ fn open(
 }
 
 /// Describes these hours in words; working hours of another zone than `zone` name theirs.
-fn tell_hours(people: &[BusyPerson], daily: Option<DailyHours>, zone: &TimeZone) -> String {
+fn describe_hours(people: &[BusyPerson], daily: Option<DailyHours>, zone: &TimeZone) -> String {
     let known: Vec<&WorkingHours> = people.iter().filter_map(|one| one.hours.as_ref()).collect();
     let mut lines: Vec<String> = Vec::new();
     for hours in &known {
-        let clock = hours::tell(hours.from, hours.to);
+        let clock = hours::hours_text(hours.from, hours.to);
         let line = match find_zone(&hours.zone) {
             Some(own) if own != *zone => format!("{clock} {}", zone_label(&own)),
             _ => clock,
@@ -378,15 +380,15 @@ fn tell_hours(people: &[BusyPerson], daily: Option<DailyHours>, zone: &TimeZone)
     match daily {
         Some(daily) if daily.is_any() => "at any time".to_owned(),
         Some(daily) if !known.is_empty() => {
-            format!("within {} and known working hours{values}", daily.tell())
+            format!("within {} and known working hours{values}", daily.in_words())
         }
-        Some(daily) => format!("within {} of working days", daily.tell()),
+        Some(daily) => format!("within {} of working days", daily.in_words()),
         None if known.len() == people.len() => format!("within everybody's working hours{values}"),
         None if !known.is_empty() => format!(
             "within known working hours{values}, else {} of working days",
-            DailyHours::USUAL.tell()
+            DailyHours::USUAL.in_words()
         ),
-        None => format!("within {} of working days", DailyHours::USUAL.tell()),
+        None => format!("within {} of working days", DailyHours::USUAL.in_words()),
     }
 }
 
@@ -440,7 +442,7 @@ fn busy(
     if !free.is_empty() {
         notes.insert(0, note!("free throughout: {}", ours(free.join(", "))));
     }
-    let count = format!("busy: {}, by person, {}", rows.len(), range.tell(zone));
+    let count = format!("busy: {}, by person, {}", rows.len(), range.in_words(zone));
     (document(rows), count)
 }
 
@@ -457,7 +459,7 @@ fn none_free(daily: Option<DailyHours>) -> Note {
 
 /// Returns a note on the user's accounts that are not counted although others of them are.
 fn left_out(who: &[String], all: &[Account]) -> Option<Note> {
-    let counts = |account: &&Account| who.iter().any(|one| is(one, &account.email));
+    let counts = |account: &&Account| who.iter().any(|one| is_same_address(one, &account.email));
     let (counted, others): (Vec<&Account>, Vec<&Account>) = all.iter().partition(counts);
     if counted.is_empty() || others.is_empty() {
         return None;

@@ -91,7 +91,7 @@ pub(crate) enum CalendarSelector {
 
 impl CalendarSelector {
     /// Returns true if it means a calendar of `account`.
-    pub(crate) fn is(&self, calendar: &KnownCalendar, account: &str) -> bool {
+    pub(crate) fn selects(&self, calendar: &KnownCalendar, account: &str) -> bool {
         match self {
             Self::Id(owner, id) => owner == account && *id == calendar.id,
             Self::Name(name) => {
@@ -121,7 +121,7 @@ pub(crate) async fn calendar_list(
         return Ok(list);
     }
     let list = Arc::new(port.calendars().await?);
-    ctx.states.lists.put(&account.id, list.clone());
+    ctx.states.lists.insert(&account.id, list.clone());
     Ok(list)
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn select_calendars<'l>(
     account: &str,
 ) -> Vec<&'l KnownCalendar> {
     let mut found: Vec<&KnownCalendar> =
-        all.iter().filter(|one| selector.is(one, account)).collect();
+        all.iter().filter(|one| selector.selects(one, account)).collect();
     if found.is_empty() && selector.is_main() {
         found.extend(all.iter().find(|one| one.main));
     }

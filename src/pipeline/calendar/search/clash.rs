@@ -13,11 +13,12 @@ use jiff::tz::TimeZone;
 
 use super::matching::QUERY;
 use super::range;
-use super::ranged::{clash_rows, ranged_agenda, ranged_rows};
+use super::ranged::{ShownEvents, clash_rows, ranged_agenda, ranged_rows};
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::calendar::clashes::{
-    TimeClaim, absences, away, clashes, is_declined, meets_absence, named, not_competing, overlap,
+    TimeClaim, absences, away, clashes, first_events, is_declined, meets_absence, not_competing,
+    overlap,
 };
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::zone_line;
@@ -26,15 +27,7 @@ use crate::tools::calendar_search::{CalendarSearch, EventForm, EventSort};
 
 /// Returns the table `clashes` of a range.
 pub(super) async fn clash_search(ctx: &Context, request: &CalendarSearch) -> Result<WholeAnswer> {
-    let other = [
-        ("calendars", !request.calendars.is_empty()),
-        ("series", request.series),
-        ("as", request.form != EventForm::Rows),
-    ];
-    if let Some((name, _)) = other.into_iter().find(|(_, given)| *given) {
-        return Err(Error::argument(format!("`{name}` does not apply to q={QUERY}"))
-            .next("give only from, to, account, tz and limit with it"));
-    }
+    refuse_other_arguments(request)?;
     let zone = requested_zone(ctx, request.tz.as_deref())?;
     let here = TimeContext { now: ctx.now(), zone: zone.clone(), named: false };
     let range = range::search(request.from.as_deref(), request.to.as_deref(), false, &here)?;
@@ -52,62 +45,94 @@ pub(super) async fn clash_search(ctx: &Context, request: &CalendarSearch) -> Res
     let competing = competing(&own, &zone);
     let away = absent(&own, &competing, &zone);
     let beside = beside(&own, &competing, &zone);
-    let mut shown: Vec<usize> =
+    let mut positions: Vec<usize> =
         found.iter().flat_map(|one| one.with.iter().copied().chain([one.first])).collect();
     // Events that the notes mention need handles, too.
-    shown.extend(away.iter().map(|(at, _)| *at).chain(beside.iter().copied()));
-    shown.sort_unstable();
-    shown.dedup();
-    let mut response =
-        WholeAnswer { sort: Some(EventSort::Start.word()), ..WholeAnswer::default() };
+    positions.extend(away.iter().map(|(at, _)| *at).chain(beside.iter().copied()));
+    positions.sort_unstable();
+    positions.dedup();
     // These rows only provide ids and titles and are not shown, so their notes are dropped.
-    let rows = ranged_rows(ctx, &ranged, &shown, &zone, &mut Vec::new()).await?;
-    let table = clash_rows(ctx, &found, &ranged, (&shown, &rows), ColumnLevel::More, &zone);
-    let is_shortened = has_short_titles(&table);
-    response.document.tables.push(table);
-    zone_line(&mut response.document, &zone);
+    let rows = ranged_rows(ctx, &ranged, &positions, &zone, &mut Vec::new()).await?;
+    let shown = ShownEvents { ranged: &ranged, positions: &positions, rows: &rows };
+    let table = clash_rows(ctx, &shown, &found, ColumnLevel::More, &zone);
     let count =
         if found.len() < all { format!("{} of {all}", found.len()) } else { all.to_string() };
-    response.notes.push(note!(
+    let mut notes = vec![note!(
         "clashes: {} in {}, by start, {}",
         ours(count),
         counted(competing.len(), "event of yours", "events of yours"),
-        ours(range.tell(&zone))
+        ours(range.in_words(&zone))
+    )];
+    notes.extend(ranged.fixed_by_level(&found, &ctx.config));
+    notes.extend(notes_on_columns(request, &table));
+    notes.push(note!(
+        "not counted: declined events, calendars you cannot write to, {}",
+        ours(not_competing())
     ));
-    response.notes.extend(ranged.fixed_by_level(&found, &ctx.config));
+    notes.extend(notes_on_others(ctx, &shown, (beside, away), &zone));
+    let missing = ranged.missing.iter();
+    notes.extend(missing.map(|error| Note::from(error).with_key(NoteKey::Missing)));
+    notes.extend(ranged.notes);
+    let sort = Some(EventSort::Start.word());
+    let mut response = WholeAnswer { sort, notes, ..WholeAnswer::default() };
+    response.document.tables.push(table);
+    zone_line(&mut response.document, &zone);
+    Ok(response)
+}
+
+/// Refuses arguments of other searches.
+fn refuse_other_arguments(request: &CalendarSearch) -> Result<()> {
+    let other = [
+        ("calendars", !request.calendars.is_empty()),
+        ("series", request.series),
+        ("as", request.form != EventForm::Rows),
+    ];
+    match other.into_iter().find(|(_, given)| *given) {
+        Some((name, _)) => Err(Error::argument(format!("`{name}` does not apply to q={QUERY}"))
+            .next("give only from, to, account, tz and limit with it")),
+        None => Ok(()),
+    }
+}
+
+/// Returns notes on arguments about columns, and on titles that are cut.
+fn notes_on_columns(request: &CalendarSearch, table: &RowTable) -> Vec<Note> {
+    let mut notes = Vec::new();
     if request.fields.is_some() || request.detail.is_some() {
-        response.notes.push(note!(
+        notes.push(note!(
             "`fields` and `detail` do not apply to q={}: calendar_search ids=ID shows more",
             QUERY
         ));
     }
-    if is_shortened {
+    if has_short_titles(table) {
         let more = "long titles in `with` are shortened: calendar_search ids=ID has them whole";
-        response.notes.push(more.into());
+        notes.push(more.into());
     }
-    response.notes.push(note!(
-        "not counted: declined events, calendars you cannot write to, {}",
-        ours(not_competing())
-    ));
-    let beside: Vec<String> =
-        beside.into_iter().filter_map(|at| ranged.mention(at, &shown, &rows, &zone)).collect();
+    notes
+}
+
+/// Returns notes on events that do not compete: those at the same time, and those by which the
+/// reader is away.
+fn notes_on_others(
+    ctx: &Context,
+    shown: &ShownEvents<'_>,
+    (beside, away): (Vec<usize>, Vec<(usize, &'static str)>),
+    zone: &TimeZone,
+) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let beside: Vec<String> = beside.into_iter().filter_map(|at| shown.mention(at, zone)).collect();
     if !beside.is_empty() {
-        // The note quotes titles; the check of the answer looks only at rows and long texts.
-        note_untrusted_quote(ctx);
-        response.notes.push(note!("at the same time, but not counted: {}", ours(named(beside))));
+        let events = first_events(beside);
+        notes.push(note!("at the same time, but not counted: {}", ours(events)));
     }
-    let away = away.into_iter().filter_map(|(at, word)| {
-        Some(format!("{}: {word}", ranged.mention(at, &shown, &rows, &zone)?))
-    });
-    if let Some(note) = absences(away.collect()) {
+    let away = away
+        .into_iter()
+        .filter_map(|(at, word)| Some(format!("{}: {word}", shown.mention(at, zone)?)));
+    notes.extend(absences(away.collect()));
+    if !notes.is_empty() {
+        // The notes quote titles; the check of the answer looks only at rows and long texts.
         note_untrusted_quote(ctx);
-        response.notes.push(note);
     }
-    let missing = ranged.missing.iter();
-    let missing = missing.map(|error| Note::from(error).with_key(NoteKey::Missing));
-    response.notes.extend(missing);
-    response.notes.extend(ranged.notes);
-    Ok(response)
+    notes
 }
 
 /// Returns true if a title within the cells of `with` is cut; no output has it whole.

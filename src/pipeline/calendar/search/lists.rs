@@ -23,7 +23,7 @@ impl CalendarLists {
         (fetched.elapsed() < GOOD).then(|| (list.clone(), *fetched))
     }
 
-    pub(crate) fn put(&self, account: &str, list: Arc<Vec<Value>>) {
+    pub(crate) fn insert(&self, account: &str, list: Arc<Vec<Value>>) {
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lists.insert(account.to_owned(), (Instant::now(), list));
     }

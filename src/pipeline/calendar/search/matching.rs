@@ -40,7 +40,7 @@ impl EventQuery {
 }
 
 /// Reads a query for events.
-pub(super) fn read(text: &str, clock: &DateContext) -> Result<EventQuery> {
+pub(super) fn read_query(text: &str, clock: &DateContext) -> Result<EventQuery> {
     let refused = |what: &str, next: &str| {
         Err(Error::argument(format!("`{what}` is for mail, not events")).next(next))
     };
@@ -117,7 +117,7 @@ struct EventText {
 }
 
 /// Returns true if the query matches an event.
-pub(super) fn holds(
+pub(super) fn matches_event(
     query: &EventQuery,
     item: &serde_json::Value,
     facts: &EventData,
@@ -156,15 +156,15 @@ pub(super) fn holds(
         category: column("category"),
         place: vec![words(&facts.place)],
     };
-    spoken.holds(&query.words)
+    spoken.matches(&query.words)
 }
 
 impl EventText {
-    fn holds(&self, query: &Query) -> bool {
+    fn matches(&self, query: &Query) -> bool {
         match query {
-            Query::All(parts) => parts.iter().all(|part| self.holds(part)),
-            Query::Any(parts) => parts.iter().any(|part| self.holds(part)),
-            Query::Not(part) => !self.holds(part),
+            Query::All(parts) => parts.iter().all(|part| self.matches(part)),
+            Query::Any(parts) => parts.iter().any(|part| self.matches(part)),
+            Query::Not(part) => !self.matches(part),
             Query::Term(term) => self.has(term),
             // Refused when the query was read.
             Query::Raw(_) => false,

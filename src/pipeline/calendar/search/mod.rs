@@ -44,7 +44,7 @@ use self::ics::ics_document;
 use self::merge::{MergedRows, merge};
 use self::pages::{AgendaPart, AgendaRequest};
 use self::plan::AgendaPlan;
-use super::search::parts::{agenda_parts, event_rows};
+use super::search::parts::{EventTable, agenda_parts, event_rows};
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
@@ -96,8 +96,9 @@ pub(crate) async fn calendar_search(ctx: &Context, request: CalendarSearch) -> R
         texts.push(LongText { name: "ics".to_owned(), text: theirs(ics), ..LongText::default() });
     } else {
         let columns = plan.columns(&merged.shown, &parts)?;
-        let rows =
-            event_rows(ctx, &parts, &merged.shown, &columns, &zone, &plan, &mut notes).await?;
+        let shown = &merged.shown;
+        let table = EventTable { plan: &plan, parts: &parts, shown, zone: &zone };
+        let rows = event_rows(ctx, &table, &columns, &mut notes).await?;
         document.scalars.push(("zone", RowCell::Text(zone_label(&zone))));
         document.tables.push(rows);
     }
@@ -206,7 +207,7 @@ async fn plan_agenda(ctx: &Context, request: CalendarSearch) -> Result<(AgendaPl
     };
     let (mut from, to) = (request.from.as_deref(), request.to.as_deref());
     let clock = DateContext { now: here.now, zone: here.zone.clone() };
-    let query = request.q.as_deref().map(|q| matching::read(q, &clock)).transpose()?;
+    let query = request.q.as_deref().map(|q| matching::read_query(q, &clock)).transpose()?;
     // Past invitations need no answer.
     let has_words = query.as_ref().is_some_and(matching::EventQuery::has_words);
     let is_upcoming = from.is_none() && query.is_some_and(|query| query.is_unanswered());

@@ -86,60 +86,35 @@ pub(super) struct GatheredEvents {
     pub(super) notes: Vec<Note>,
 }
 
-/// Queries the calendars of one account from `place` on.
+/// A search of the calendars of one account.
+pub(super) struct AccountSearch<'a> {
+    pub(super) port: &'a dyn Calendars,
+    /// The position at which the page begins in each calendar.
+    pub(super) place: &'a AccountPosition,
+    /// The fields to request.
+    pub(super) projection: Projection,
+    pub(super) request: &'a AgendaRequest<'a>,
+    /// The context in which words are searched in events.
+    pub(super) context: &'a RowContext<'a>,
+}
+
+/// Queries the calendars of one account from its position on.
 pub(super) async fn fetch_pages(
-    port: &dyn Calendars,
+    search: &AccountSearch<'_>,
     calendars: Vec<KnownCalendar>,
-    place: &AccountPosition,
-    projection: Projection,
-    request: &AgendaRequest<'_>,
-    context: &RowContext<'_>,
 ) -> Result<GatheredEvents> {
-    let mut gathered = GatheredEvents {
-        account: place.account.clone(),
-        names: names_by_id(&calendars),
-        sheets: calendars
-            .into_iter()
-            .map(|calendar| CalendarPage {
-                at: place.of(&calendar.id),
-                calendar,
-                next: None,
-                open: true,
-                known: i64::MIN,
-                error: None,
-            })
-            .collect(),
-        rows: Vec::new(),
-        looked: 0,
-        odd: 0,
-        masters: HashSet::new(),
-        notes: Vec::new(),
-    };
+    let request = search.request;
+    let mut gathered = GatheredEvents::empty(search.place, calendars);
     // All calendars are queried from the position of the one furthest behind.
     let from = gathered.sheets.iter().map(|sheet| sheet.at).min();
-    let (from, to) = request.widened(from.unwrap_or(EventPosition::FIRST));
+    let range = request.widened(from.unwrap_or(EventPosition::FIRST));
     for round in 1.. {
         let unread = gathered.unread_calendars(request);
         if unread.is_empty() {
             break;
         }
-        let ask = EventListRequest {
-            calendars: unread
-                .iter()
-                .filter_map(|at| gathered.sheets.get(*at))
-                .map(|sheet| (sheet.calendar.id.clone(), sheet.next.clone()))
-                .collect(),
-            from,
-            to,
-            series: request.series,
-            projection: projection.clone(),
-            limit: if request.query.is_some() || request.series {
-                MANY
-            } else {
-                request.limit.saturating_add(MORE)
-            },
-        };
-        let mut pages = port.events(&ask).await.into_iter();
+        let ask = search.next_pages(&gathered, &unread, range);
+        let mut pages = search.port.events(&ask).await.into_iter();
         for at in unread {
             let page = pages.next().unwrap_or_else(|| {
                 Err(Error::new(
@@ -147,7 +122,7 @@ pub(super) async fn fetch_pages(
                     "a calendar was left without an answer",
                 ))
             });
-            gathered.add(at, page, port, request, context);
+            gathered.add_page(at, page, search);
         }
         // The page may be short, but the next one continues after it.
         if round >= MAX_ROUNDS && gathered.moves() {
@@ -160,15 +135,39 @@ pub(super) async fn fetch_pages(
             break;
         }
     }
-    // The exceptions of a series belong to it.
-    let GatheredEvents { rows, masters, .. } = &mut gathered;
-    let in_series =
-        |row: &EventRow| row.facts.series.as_ref().is_some_and(|id| masters.contains(id));
-    rows.retain(|row| !in_series(row));
+    gathered.drop_exceptions();
     let read = |sheet: &&CalendarPage| sheet.error.is_none();
     match gathered.sheets.iter().find_map(|sheet| sheet.error.clone()) {
         Some(error) if !gathered.sheets.iter().any(|sheet| read(&sheet)) => Err(error),
         _ => Ok(gathered),
+    }
+}
+
+impl AccountSearch<'_> {
+    /// Returns the request for the next page of each calendar in `unread`.
+    fn next_pages(
+        &self,
+        gathered: &GatheredEvents,
+        unread: &[usize],
+        (from, to): (Timestamp, Timestamp),
+    ) -> EventListRequest {
+        let request = self.request;
+        EventListRequest {
+            calendars: unread
+                .iter()
+                .filter_map(|at| gathered.sheets.get(*at))
+                .map(|sheet| (sheet.calendar.id.clone(), sheet.next.clone()))
+                .collect(),
+            from,
+            to,
+            series: request.series,
+            projection: self.projection.clone(),
+            limit: if request.query.is_some() || request.series {
+                MANY
+            } else {
+                request.limit.saturating_add(MORE)
+            },
+        }
     }
 }
 
@@ -189,6 +188,38 @@ impl AgendaRequest<'_> {
 }
 
 impl GatheredEvents {
+    /// Creates the empty result of a search in these calendars.
+    fn empty(place: &AccountPosition, calendars: Vec<KnownCalendar>) -> Self {
+        Self {
+            account: place.account.clone(),
+            names: names_by_id(&calendars),
+            sheets: calendars
+                .into_iter()
+                .map(|calendar| CalendarPage {
+                    at: place.of(&calendar.id),
+                    calendar,
+                    next: None,
+                    open: true,
+                    known: i64::MIN,
+                    error: None,
+                })
+                .collect(),
+            rows: Vec::new(),
+            looked: 0,
+            odd: 0,
+            masters: HashSet::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Removes the exceptions of series, which belong to their series.
+    fn drop_exceptions(&mut self) {
+        let Self { rows, masters, .. } = self;
+        let in_series =
+            |row: &EventRow| row.facts.series.as_ref().is_some_and(|id| masters.contains(id));
+        rows.retain(|row| !in_series(row));
+    }
+
     /// Returns the start before which all calendars are complete. An event at or after this start
     /// may follow one that is not fetched yet.
     pub(super) fn reach(&self) -> i64 {
@@ -236,14 +267,9 @@ impl GatheredEvents {
         open.filter(|(_, sheet)| sheet.open && sheet.known <= last).map(|(at, _)| at).collect()
     }
 
-    fn add(
-        &mut self,
-        calendar: usize,
-        page: Result<ListPage>,
-        port: &dyn Calendars,
-        request: &AgendaRequest<'_>,
-        context: &RowContext<'_>,
-    ) {
+    /// Adds a page of a calendar, by the position of the calendar; or its error.
+    fn add_page(&mut self, calendar: usize, page: Result<ListPage>, search: &AccountSearch<'_>) {
+        let AccountSearch { port, request, context, .. } = search;
         let Some(sheet) = self.sheets.get_mut(calendar) else {
             return;
         };
@@ -291,7 +317,7 @@ impl GatheredEvents {
             }
             if let Some(query) = request.query {
                 self.looked += 1;
-                if !matching::holds(query, &item, &facts, context) {
+                if !matching::matches_event(query, &item, &facts, context) {
                     continue;
                 }
             }

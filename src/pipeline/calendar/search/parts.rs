@@ -13,11 +13,11 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::calendars::{CalendarSelector, find_calendars, forget_calendars};
-use super::pages::{AgendaPart, AgendaRequest, EventRow, fetch_pages};
+use super::pages::{AccountSearch, AgendaPart, AgendaRequest, EventRow, fetch_pages};
 use super::plan::AgendaPlan;
 use super::position::AccountPosition;
 use super::seen::remember_events;
-use crate::pipeline::access::accounts::{AccountLabels, account_labels};
+use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::calendar::search::matching;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
@@ -29,6 +29,14 @@ const MAX_SERIES: usize = 50;
 /// The most rows that are shown at length.
 const FEW: usize = 3;
 
+/// The search of an agenda, the same for every account.
+struct AgendaSearch<'a> {
+    plan: &'a AgendaPlan,
+    /// The calendars to search; empty for all.
+    selectors: &'a [CalendarSelector],
+    request: &'a AgendaRequest<'a>,
+}
+
 /// Queries all accounts of a plan. Returns the parts, and the errors of missing accounts.
 pub(super) async fn agenda_parts(
     ctx: &Context,
@@ -37,10 +45,10 @@ pub(super) async fn agenda_parts(
     request: &AgendaRequest<'_>,
 ) -> Result<(Vec<AgendaPart>, Vec<MissingAccount<AccountPosition>>)> {
     let labels = account_labels(ctx).await?;
-    let outcomes = join_all(
-        plan.places.iter().map(|place| agenda_part(ctx, place, plan, selectors, request, &labels)),
-    )
-    .await;
+    let search = &AgendaSearch { plan, selectors, request };
+    let parts = plan.places.iter();
+    let parts = parts.map(|place| agenda_part(ctx, search, place, labels.of(&place.account)));
+    let outcomes = join_all(parts).await;
     let (mut parts, mut missing) = (Vec::new(), Vec::new());
     for outcome in outcomes {
         match outcome {
@@ -62,13 +70,11 @@ pub(super) async fn agenda_parts(
 /// Queries one account for its part.
 async fn agenda_part(
     ctx: &Context,
+    search: &AgendaSearch<'_>,
     place: &AccountPosition,
-    plan: &AgendaPlan,
-    selectors: &[CalendarSelector],
-    request: &AgendaRequest<'_>,
-    labels: &AccountLabels,
+    label: String,
 ) -> std::result::Result<AgendaPart, MissingAccount<AccountPosition>> {
-    let label = labels.of(&place.account);
+    let AgendaSearch { plan, selectors, request } = *search;
     let answer = async {
         let account = ctx.accounts.by_id(&place.account).await?;
         let port = ctx.connect.calendars(&account)?;
@@ -81,7 +87,9 @@ async fn agenda_part(
         let context =
             RowContext { zone: request.zone, ..ctx.context_for(port.api(), &label, &account) };
         // Words are not searched in the names of calendars, so the context has none.
-        let gathered = fetch_pages(&*port, calendars, place, projection, request, &context).await?;
+        let context = &context;
+        let search = AccountSearch { port: &*port, place, projection, request, context };
+        let gathered = fetch_pages(&search, calendars).await?;
         Ok((account, port.clone(), gathered))
     };
     let answer = ctx.await_account(plan.merged, answer).await;
@@ -96,16 +104,25 @@ async fn agenda_part(
     }
 }
 
+/// The events of a table.
+pub(super) struct EventTable<'a> {
+    pub(super) plan: &'a AgendaPlan,
+    /// The accounts, each with its events.
+    pub(super) parts: &'a [AgendaPart],
+    /// The events that become rows, in order, each with the position of its account.
+    pub(super) shown: &'a [(usize, EventRow)],
+    /// The zone of the times.
+    pub(super) zone: &'a TimeZone,
+}
+
 /// Returns rows of events, with handles, and remembers them as shown.
 pub(super) async fn event_rows(
     ctx: &Context,
-    parts: &[AgendaPart],
-    shown: &[(usize, EventRow)],
+    table: &EventTable<'_>,
     columns: &[&'static TableColumn],
-    zone: &TimeZone,
-    plan: &AgendaPlan,
     notes: &mut Vec<Note>,
 ) -> Result<RowTable> {
+    let EventTable { plan, parts, shown, zone } = *table;
     let mut tables = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         let mine: Vec<&EventRow> =

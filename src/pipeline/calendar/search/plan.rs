@@ -93,7 +93,7 @@ impl AgendaPlan {
     pub(super) fn query(&self, zone: &TimeZone) -> Result<Option<EventQuery>> {
         // No condition on events depends on the current time, so any fixed time will do.
         let clock = DateContext { now: self.range.from(), zone: zone.clone() };
-        self.q.as_deref().map(|q| matching::read(q, &clock)).transpose()
+        self.q.as_deref().map(|q| matching::read_query(q, &clock)).transpose()
     }
 
     /// Returns true if the query has words to search for.
@@ -250,7 +250,7 @@ impl AgendaPlan {
         format!(
             "events: {}{total}{form}, by start, {}{earlier}{looked}",
             merged.shown.len(),
-            self.range.tell(zone),
+            self.range.in_words(zone),
         )
     }
 

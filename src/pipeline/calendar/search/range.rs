@@ -53,7 +53,7 @@ impl TimeRange {
     }
 
     /// Formats the range, including its last day: `Tue 2026-02-03 10h12 to Mon 2026-02-09`.
-    pub(crate) fn tell(self, zone: &TimeZone) -> String {
+    pub(crate) fn in_words(self, zone: &TimeZone) -> String {
         let whole = |at: Timestamp| {
             let day = zone.to_datetime(at).date();
             (EventTime::Day(day).instant(zone) == at).then_some(day)

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::calendars::KnownCalendar;
 use super::merge::merge;
 use super::pages::{AgendaPart, AgendaRequest, EventRow};
-use super::parts::{agenda_parts, event_rows};
+use super::parts::{EventTable, agenda_parts, event_rows};
 use super::plan::AgendaPlan;
 use super::range::TimeRange;
 use crate::config::Config;
@@ -62,17 +62,28 @@ impl RangedEvents {
             Some((&row.facts, &sheet.calendar))
         })
     }
+}
 
-    /// Names an event by its position: its id as in the rows of those `shown`, title and time.
-    pub(super) fn mention(
-        &self,
-        at: usize,
-        shown: &[usize],
-        rows: &RowTable,
-        zone: &TimeZone,
-    ) -> Option<String> {
-        let (_, EventRow { facts, .. }) = self.rows.get(at)?;
-        let Some(RowCell::Handle(kind, number)) = handle_of(at, shown, rows) else {
+/// Events of a range that have rows.
+pub(crate) struct ShownEvents<'a> {
+    /// All events of the range.
+    pub(crate) ranged: &'a RangedEvents,
+    /// The positions of the events in `rows`, in their order.
+    pub(crate) positions: &'a [usize],
+    /// Their rows.
+    pub(crate) rows: &'a RowTable,
+}
+
+impl ShownEvents<'_> {
+    /// Returns the handle of an event by its position.
+    fn handle(&self, at: usize) -> Option<&RowCell> {
+        self.rows.cell(self.positions.iter().position(|one| *one == at)?, "id")
+    }
+
+    /// Names an event by its position: its handle, title and time.
+    pub(super) fn mention(&self, at: usize, zone: &TimeZone) -> Option<String> {
+        let (_, EventRow { facts, .. }) = self.ranged.rows.get(at)?;
+        let Some(RowCell::Handle(kind, number)) = self.handle(at) else {
             return None;
         };
         let when = span(facts.start, facts.end, zone);
@@ -152,11 +163,6 @@ impl RangedEvents {
     }
 }
 
-/// Returns the handle of an event by its position, from the rows of those `shown`.
-fn handle_of<'r>(at: usize, shown: &[usize], rows: &'r RowTable) -> Option<&'r RowCell> {
-    rows.cell(shown.iter().position(|one| *one == at)?, "id")
-}
-
 impl RangedEvents {
     /// Returns a note if times are in UTC and the main calendar is in another zone, as on a machine
     /// without a configured zone.
@@ -203,7 +209,7 @@ pub(crate) async fn ranged_agenda(
         notes.push(note!(
             "only the first {} events of {} were checked",
             merged.shown.len(),
-            ours(range.tell(zone))
+            ours(range.in_words(zone))
         ));
     }
     for part in &parts {
@@ -232,28 +238,28 @@ pub(crate) async fn ranged_rows(
     let rows = keep.iter().filter_map(|at| ranged.rows.get(*at));
     let rows: Vec<_> = rows.cloned().collect();
     let columns = ranged.plan.columns(&rows, &ranged.parts)?;
-    event_rows(ctx, &ranged.parts, &rows, &columns, zone, &ranged.plan, notes).await
+    let table = EventTable { plan: &ranged.plan, parts: &ranged.parts, shown: &rows, zone };
+    event_rows(ctx, &table, &columns, notes).await
 }
 
-/// Returns the table `clashes`. `shown` has the positions of the events in `rows`, whose handles
-/// are used. At the level `more`, rows have the facts that decide which event gives way.
+/// Returns the table `clashes`, with the handles of the rows in `shown`. At the level `more`, rows
+/// have the facts that decide which event gives way.
 pub(crate) fn clash_rows(
     ctx: &Context,
+    shown: &ShownEvents<'_>,
     found: &[EventClash],
-    ranged: &RangedEvents,
-    (shown, rows): (&[usize], &RowTable),
     level: ColumnLevel,
     zone: &TimeZone,
 ) -> RowTable {
+    let ranged = shown.ranged;
     let facts = |at: usize| ranged.rows.get(at).map(|(_, row)| &row.facts);
-    let handle = |at: usize| handle_of(at, shown, rows);
     let access = ctx.config.access;
     let objects: Vec<Value> = found
         .iter()
         .filter_map(|one| {
             let first = facts(one.first)?;
             let with = one.with.iter().filter_map(|at| {
-                let Some(RowCell::Handle(kind, number)) = handle(*at) else {
+                let Some(RowCell::Handle(kind, number)) = shown.handle(*at) else {
                     return None;
                 };
                 let more = match level {
@@ -286,7 +292,7 @@ pub(crate) fn clash_rows(
     // The objects are ours, so no value in them is unexpected.
     let mut table = rows_of(&context, &CLASH, &columns, &objects, &mut Vec::new());
     for (row, one) in found.iter().enumerate() {
-        if let (Some(cell), Some(handle)) = (table.cell_mut(row, "id"), handle(one.first)) {
+        if let (Some(cell), Some(handle)) = (table.cell_mut(row, "id"), shown.handle(one.first)) {
             *cell = handle.clone();
         }
     }

@@ -10,6 +10,7 @@
 mod hours;
 mod own;
 mod people;
+mod schedules;
 mod slots;
 
 use std::collections::HashMap;
@@ -17,16 +18,16 @@ use std::collections::HashMap;
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::choice::WordChoice;
 use daysheet_core::encode::Document;
-use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{EventTime, find_zone, zone_label};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::calendar::{BusySchedule, WorkingHours};
+use daysheet_core::provider::calendar::WorkingHours;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{BUSY, ColumnLevel, SLOT, Service, Table};
-use daysheet_core::text::{Note, NoteKey, note, ours};
+use daysheet_core::text::{Note, note, ours};
 use daysheet_core::time_parse::{self, TimeContext};
-use futures_util::future::{join, join_all};
+use futures_util::future::join;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan};
@@ -35,6 +36,7 @@ use serde_json::Value;
 use self::hours::{DailyHours, TimeStretch, common, own};
 use self::own::further_calendars;
 use self::people::{BusyKind, BusyPerson, BusyTime, stretch};
+use self::schedules::{is_same_address, owned, people_times};
 use self::slots::{AbsenceReason, slots, stretches};
 use super::search::range::{self, TimeRange};
 use super::target::span;
@@ -59,9 +61,7 @@ const HOURS_SHOWN: usize = 3;
 /// The most events that a note names.
 const NAMED: usize = 5;
 
-/// The schedule of a person as an account sees it.
-type SeenSchedule = Result<(BusySchedule, Service)>;
-
+/// Returns the busy times of people, or the times at which all are free.
 pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Result<WholeAnswer> {
     request.check_people()?;
     let zone = requested_zone(ctx, request.tz.as_deref())?;
@@ -100,17 +100,23 @@ pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Resul
     if let Some(own @ [_, ..]) = who.get(others..) {
         notes.push(note!("also counted: {}", ours(own.join(", "))));
     }
-    let is_best = request.sort == SlotSort::Best;
-    if is_best && length.is_none() {
+    if request.sort == SlotSort::Best && length.is_none() {
         notes.push("sort=best is for slots: give `duration`".into());
     }
-    let mut sort = None;
-    let (mut document, count) = if is_busy_list {
+    let (mut document, count, sort) = if is_busy_list {
         if request.limit.is_some() {
             notes.push("all busy times are shown: `limit` is for slots".into());
         }
-        busy(&people, range, &zone, &mut notes)
+        let (document, count) = busy(&people, range, &zone, &mut notes);
+        (document, count, None)
     } else {
+        let search = FreeSearch {
+            daily,
+            length,
+            limit: request.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)),
+            sort: request.sort,
+            zone: &zone,
+        };
         let within = TimeStretch {
             // Past times are no slots.
             from: range.from().max(here.now),
@@ -121,177 +127,67 @@ pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Resul
         let open = open(&people, daily, within, &zone);
         let hours = describe_hours(&people, daily, &zone);
         let others = people::merge_own(&mut people, others, |one| owned(one, &accounts));
-        let limit = request.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        let (found, count) = match length {
-            Some(length) => {
-                let most = (length, limit.unwrap_or(SLOTS));
-                let mut found = slots(&people, others, &open, &zone, most);
-                if found.len() == most.1 {
-                    notes.push(A_CHOICE.into());
-                }
-                if !is_best {
-                    found.sort_by_key(|slot| slot.time.from);
-                }
-                sort = Some(request.sort.word());
-                let order = if is_best { "best first" } else { "by time" };
-                let count = format!("slots: {}, {order}", found.len());
-                (found, count)
-            }
-            None => {
-                let mut found = stretches(&people, others, &open);
-                let all = found.len();
-                found.truncate(limit.unwrap_or(all));
-                let of_all = if found.len() < all { format!(" of {all}") } else { String::new() };
-                sort = Some(SlotSort::Time.word());
-                let count = format!("free: {}{of_all}, by time", found.len());
-                (found, count)
-            }
-        };
-        if found.is_empty() {
-            notes.push(none_free(daily));
-        }
-        notes.extend(doubtful(&found, &people, &zone));
-        let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
-        (document(rows), format!("{count}, {hours}, {}", range.in_words(&zone)))
+        let (document, count, sort) = search.free_times((&people, others), &open, &mut notes);
+        (document, format!("{count}, {hours}, {}", range.in_words(&zone)), Some(sort.word()))
     };
     document.scalars.insert(0, ("zone", RowCell::Text(zone_label(&zone))));
     notes.insert(0, note!("{}", ours(count)));
     Ok(WholeAnswer { document, notes, sort, ..WholeAnswer::default() })
 }
 
-/// Returns the times of some addresses, in their order, with notes on unknown ones. Fails if all of
-/// the first `request` are unknown.
-async fn people_times(
-    ctx: &Context,
-    who: &[String],
-    request: usize,
-    accounts: &[Account],
-    range: TimeRange,
-) -> Result<(Vec<BusyPerson>, Vec<Note>)> {
-    let mut seen = fetch_schedules(ctx, accounts, range, |account| {
-        // An owner is first queried only through their own account; the others are a fallback.
-        let other = |address: &&String| {
-            !owned(address, accounts) || is_same_address(address, &account.email)
-        };
-        who.iter().filter(other).cloned().collect()
-    })
-    .await;
-    // If a person's own account does not respond, the others may know.
-    let silent: Vec<String> = who
-        .iter()
-        .filter(|address| {
-            let mut all = seen.iter().flatten();
-            owned(address, accounts)
-                && !all.any(|(known, answer)| known == *address && answer.is_ok())
-        })
-        .cloned()
-        .collect();
-    if !silent.is_empty() && accounts.len() > 1 {
-        let more = fetch_schedules(ctx, accounts, range, |account| {
-            let other = |address: &&String| !is_same_address(address, &account.email);
-            silent.iter().filter(other).cloned().collect()
-        })
-        .await;
-        for (seen, more) in seen.iter_mut().zip(more) {
-            seen.extend(more);
-        }
-    }
-
-    let mut people = Vec::new();
-    let mut unknown: Vec<(String, Vec<String>)> = Vec::new();
-    let mut first = None;
-    for address in who {
-        let mut answers: Vec<(usize, SeenSchedule)> = Vec::new();
-        for (at, seen) in seen.iter_mut().enumerate() {
-            while let Some(place) = seen.iter().position(|(known, _)| known == address) {
-                let (_, answer) = seen.swap_remove(place);
-                answers.push((distance(accounts.get(at), address), answer));
-            }
-        }
-        // The account closest to the person most likely knows their times.
-        answers.sort_by_key(|(distance, _)| *distance);
-        let mut why: Option<Error> = None;
-        let mut found = None;
-        for (_, answer) in answers {
-            match answer {
-                Ok((schedule, api)) => {
-                    found = Some(BusyPerson::of(address, schedule, api));
-                    break;
-                }
-                // Prefer the reason of a failed query to that of an unknown address.
-                Err(error) => {
-                    let better = why.as_ref().is_none_or(|old| {
-                        old.kind() == ErrorKind::NotFound && error.kind() != ErrorKind::NotFound
-                    });
-                    if better {
-                        why = Some(error);
-                    }
-                }
-            }
-        }
-        if found.is_none() {
-            let why =
-                why.unwrap_or_else(|| Error::new(ErrorKind::NotFound, "no account can see it"));
-            let reason = why.to_string();
-            match unknown.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, those)) => those.push(address.clone()),
-                None => unknown.push((reason, vec![address.clone()])),
-            }
-            first.get_or_insert(why);
-        }
-        people.push(found.unwrap_or_else(|| BusyPerson::unknown(address)));
-    }
-    // If none of the requested people is known, the owners' own times are no answer.
-    if let (Some(error), true) = (first, people.iter().take(request).all(|one| one.busy.is_none()))
-    {
-        return Err(error.context("no free/busy times are known"));
-    }
-    let notes = unknown
-        .into_iter()
-        .map(|(why, those)| note!("free/busy of {}: {}", ours(those.join(", ")), ours(why)))
-        .map(|note| note.with_key(NoteKey::Missing))
-        .collect();
-    Ok((people, notes))
+/// A search for times at which people are free.
+struct FreeSearch<'a> {
+    /// The requested hours of a day.
+    daily: Option<DailyHours>,
+    /// The length of a slot; `None` for all free time.
+    length: Option<SignedDuration>,
+    /// The number of times to return.
+    limit: Option<usize>,
+    /// The requested order of slots.
+    sort: SlotSort,
+    zone: &'a TimeZone,
 }
 
-/// Queries each account for the schedules of the addresses that `of` returns for it.
-async fn fetch_schedules(
-    ctx: &Context,
-    accounts: &[Account],
-    range: TimeRange,
-    of: impl Fn(&Account) -> Vec<String>,
-) -> Vec<Vec<(String, SeenSchedule)>> {
-    let several = accounts.len() > 1;
-    join_all(accounts.iter().map(|account| {
-        let who = of(account);
-        async move {
-            if who.is_empty() {
-                return Vec::new();
-            }
-            let request = async {
-                let port = ctx.connect.calendars(account)?;
-                let answers = port.busy(&who, range.from(), range.to()).await;
-                Ok((port.api(), answers))
-            };
-            let answer = ctx.await_account(several, request).await;
-            let failed = |error: &Error| {
-                if several { error.clone().context(&account.email) } else { error.clone() }
-            };
-            match answer {
-                Ok((api, answers)) => {
-                    let answers = answers.into_iter().map(|answer| match answer {
-                        Ok(schedule) => Ok((schedule, api)),
-                        Err(error) => Err(error),
-                    });
-                    who.into_iter().zip(answers).collect()
+impl FreeSearch<'_> {
+    /// Returns the table of the free times within `open`, their number in words, and their order.
+    /// At least one of the first `others` people has to be known to be available.
+    fn free_times(
+        &self,
+        (people, others): (&[BusyPerson], usize),
+        open: &[TimeStretch],
+        notes: &mut Vec<Note>,
+    ) -> (Document, String, SlotSort) {
+        let (found, count, sort) = match self.length {
+            Some(length) => {
+                let most = (length, self.limit.unwrap_or(SLOTS));
+                let mut found = slots(people, others, open, self.zone, most);
+                if found.len() == most.1 {
+                    notes.push(A_CHOICE.into());
                 }
-                Err(error) => {
-                    who.into_iter().map(|address| (address, Err(failed(&error)))).collect()
+                let is_best = self.sort == SlotSort::Best;
+                if !is_best {
+                    found.sort_by_key(|slot| slot.time.from);
                 }
+                let order = if is_best { "best first" } else { "by time" };
+                let count = format!("slots: {}, {order}", found.len());
+                (found, count, self.sort)
             }
+            None => {
+                let mut found = stretches(people, others, open);
+                let all = found.len();
+                found.truncate(self.limit.unwrap_or(all));
+                let of_all = if found.len() < all { format!(" of {all}") } else { String::new() };
+                let count = format!("free: {}{of_all}, by time", found.len());
+                (found, count, SlotSort::Time)
+            }
+        };
+        if found.is_empty() {
+            notes.push(none_free(self.daily));
         }
-    }))
-    .await
+        notes.extend(doubtful(&found, people, self.zone));
+        let rows = rows(&SLOT, &slot_objects(&found, people), self.zone, notes);
+        (document(rows), count, sort)
+    }
 }
 
 /// Resolves the people to query, each once: the named ones, with `me` for the accounts' owners;
@@ -311,29 +207,6 @@ fn account_names(names: &[String], accounts: &[Account]) -> Vec<String> {
         own().for_each(&mut add);
     }
     who
-}
-
-fn is_same_address(one: &str, other: &str) -> bool {
-    one.eq_ignore_ascii_case(other)
-}
-
-/// Returns true for the address of an account.
-fn owned(address: &str, accounts: &[Account]) -> bool {
-    accounts.iter().any(|account| is_same_address(&account.email, address))
-}
-
-/// Returns the distance of an account from a person: 0 for its owner, 1 for the same domain, else
-/// 2.
-fn distance(account: Option<&Account>, address: &str) -> usize {
-    let domain = |address: &str| {
-        let (_, domain) = address.rsplit_once('@')?;
-        Some(domain.to_lowercase())
-    };
-    match account {
-        Some(account) if is_same_address(&account.email, address) => 0,
-        Some(account) if domain(&account.email) == domain(address) => 1,
-        _ => 2,
-    }
 }
 
 /// Returns the times at which everyone works, or the requested hours.

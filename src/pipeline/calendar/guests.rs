@@ -21,10 +21,33 @@ const NOTIFIED: usize = 3;
 /// The number of guests that an error names.
 const NAMED: usize = 12;
 
+/// An argument that names guests.
+#[derive(Clone, Copy)]
+pub(crate) enum GuestField {
+    /// The guests of an event.
+    People,
+    /// The guests to remove.
+    Remove,
+    /// The recipients of a forwarded invitation.
+    To,
+}
+
+impl GuestField {
+    /// Returns the name of the argument.
+    fn name(self) -> &'static str {
+        match self {
+            Self::People => "people",
+            Self::Remove => "remove",
+            Self::To => "to",
+        }
+    }
+}
+
 /// Reads `Name <a@b>` or `a@b`, as strictly as recipients of mail; a trailing `*` marks
 /// optional attendance, and the signs of answers that rows show are passed over.
 /// Warnings go into `notes`.
-pub(crate) fn guest(field: &str, text: &str, notes: &mut Vec<Note>) -> Result<EventGuest> {
+pub(crate) fn guest(field: GuestField, text: &str, notes: &mut Vec<Note>) -> Result<EventGuest> {
+    let field = field.name();
     let (who, optional) = without_signs(text);
     let mut read = people::read(field, &[who.to_owned()])?;
     notes.append(&mut read.warnings);
@@ -57,7 +80,7 @@ fn guests(texts: &[String], notes: &mut Vec<Note>) -> Result<Vec<EventGuest>> {
             notes.push("`me` was left out of the guests: you are the organizer".into());
             continue;
         }
-        let guest = guest("people", one, notes)?;
+        let guest = guest(GuestField::People, one, notes)?;
         match found.iter_mut().find(|known| is_same(known, &guest)) {
             Some(known) => *known = guest,
             None => found.push(guest),
@@ -153,7 +176,7 @@ fn combine(guest: &EventGuest, now: &EventData) -> EventGuest {
 /// Finds the guest that is meant: by address, by the short name that rows show, or by the name.
 fn find_guest(text: &str, list: &[EventGuest]) -> Result<usize> {
     let needle = without_signs(text).0.to_lowercase();
-    let address = guest("remove", text, &mut Vec::new()).ok();
+    let address = guest(GuestField::Remove, text, &mut Vec::new()).ok();
     // Only an unambiguous match counts.
     let by = |fits: &dyn Fn(&EventGuest) -> bool| {
         let found: Vec<usize> =

@@ -70,9 +70,9 @@ async fn create_calendar(ctx: &Context, request: &ManageRequest) -> Result<Whole
     if request.dry_run {
         owner.port.rehearse_op(&op).await?;
         let detail = format!("in {}{in_zone}", owner.label);
-        return report_planned(ctx, &name, "create", detail).await;
+        return report_planned(ctx, &op, &name, detail).await;
     }
-    carry_out(ctx, &owner, &op, &name, "create").await
+    carry_out(ctx, &owner, &op, &name).await
 }
 
 async fn change_calendar(
@@ -146,21 +146,31 @@ async fn change_calendar(
         return write_report(ctx, report).await;
     }
     if request.dry_run {
-        return report_planned(ctx, &old, word, detail).await;
+        return report_planned(ctx, &op, &old, detail).await;
     }
-    carry_out(ctx, &owner, &op, &old, word).await
+    carry_out(ctx, &owner, &op, &old).await
 }
 
+/// Returns the name of an operation in outcomes.
+fn op_word(op: &CalendarOp) -> &'static str {
+    match op {
+        CalendarOp::Create { .. } => "create",
+        CalendarOp::Rename { .. } => "rename",
+        CalendarOp::Delete { .. } => "delete",
+    }
+}
+
+/// Returns the outcome of a dry run.
 async fn report_planned(
     ctx: &Context,
+    op: &CalendarOp,
     name: &str,
-    op: &'static str,
     detail: String,
 ) -> Result<WholeAnswer> {
     write_report(
         ctx,
         WriteReport {
-            outcomes: vec![ItemOutcome::new(short(name), op, "planned", detail)],
+            outcomes: vec![ItemOutcome::new(short(name), op_word(op), "planned", detail)],
             notes: vec!["dry run: nothing was written".into()],
             ..WriteReport::default()
         },
@@ -168,13 +178,14 @@ async fn report_planned(
     .await
 }
 
+/// Carries out an operation on the calendar that answers call `name`.
 async fn carry_out(
     ctx: &Context,
     owner: &CalendarOwner,
     op: &CalendarOp,
     name: &str,
-    word: &'static str,
 ) -> Result<WholeAnswer> {
+    let word = op_word(op);
     let id = match op {
         CalendarOp::Create { .. } => None,
         CalendarOp::Rename { id, .. } | CalendarOp::Delete { id } => Some(id.clone()),

@@ -17,7 +17,7 @@ use serde_json::Value;
 use self::answers::{RequestedAnswer, audit_entry};
 use self::invited::{InvitedEvent, find_or_add};
 use super::delete::whole_series;
-use super::guests::{guest, guest_line};
+use super::guests::{GuestField, guest, guest_line};
 use super::save::calendar_save;
 use super::save::source::InvitationMessage;
 use super::save::span::PreviousTime;
@@ -101,7 +101,7 @@ async fn forward_event(
     let mut report = WriteReport::default();
     let mut to: Vec<EventGuest> = Vec::new();
     for one in &request.to {
-        let one = guest("to", one, &mut report.notes)?;
+        let one = guest(GuestField::To, one, &mut report.notes)?;
         let same = |known: &EventGuest| known.address.eq_ignore_ascii_case(&one.address);
         if !to.iter().any(same) {
             to.push(one);

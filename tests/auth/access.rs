@@ -1,6 +1,6 @@
 //! Access tokens.
 
-use daysheet_auth::{CallingPerson, TokenVerifier};
+use daysheet_auth::{CallingPerson, TokenSubject, TokenVerifier};
 use daysheet_core::access::AccessLevel;
 use serde_json::json;
 
@@ -197,7 +197,14 @@ async fn person_is_the_issuer_and_the_subject() {
         verifier.verify(Some(&issuer.token(subject, HERE, &changes))).await.unwrap()
     };
     let ann = person("ann", json!({})).await;
-    assert_eq!(ann, CallingPerson::of(&issuer.url, "ann", None, AccessLevel::Full));
+    assert_eq!(
+        ann,
+        CallingPerson::of(
+            TokenSubject { issuer: &issuer.url, subject: "ann" },
+            None,
+            AccessLevel::Full
+        )
+    );
     // Nothing else that a token says makes another of them, or the same of two.
     let renamed = person("ann", json!({"email": "bo@example.com", "client_id": "x"})).await;
     assert_eq!(renamed.owner, ann.owner);
@@ -206,7 +213,12 @@ async fn person_is_the_issuer_and_the_subject() {
         assert_ne!(person(other, same).await.owner, ann.owner, "{other:?}");
     }
     assert_ne!(
-        CallingPerson::of("https://a.example", "b", None, AccessLevel::Full).owner,
+        CallingPerson::of(
+            TokenSubject { issuer: "https://a.example", subject: "b" },
+            None,
+            AccessLevel::Full
+        )
+        .owner,
         ann.owner
     );
     // A name is for people to read, on one line.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_auth::web::{PendingSignIn, WebSignIn};
-use daysheet_auth::{CallingPerson, IssuerSettings, TokenVerifier};
+use daysheet_auth::{CallingPerson, IssuerSettings, TokenSubject, TokenVerifier};
 use daysheet_core::access::AccessLevel;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -62,7 +62,11 @@ async fn browser_signs_in_with_a_code() {
     let person = web.finish(pending, &query).await.unwrap();
     assert_eq!(
         person,
-        CallingPerson::of(&issuer.url, "ann", Some("Ann".to_owned()), AccessLevel::Full)
+        CallingPerson::of(
+            TokenSubject { issuer: &issuer.url, subject: "ann" },
+            Some("Ann".to_owned()),
+            AccessLevel::Full
+        )
     );
 
     let sent = issuer.asked("/token").pop().unwrap().body;

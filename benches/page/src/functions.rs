@@ -89,7 +89,7 @@ fn clean(criterion: &mut Criterion) {
 
 /// Tokens of a text.
 fn count(criterion: &mut Criterion) {
-    let text = document().encode(Format::default());
+    let text = Format::default().encode(&document());
     let mut group = criterion.benchmark_group(format!("count {} kB of rows", text.len() / 1_000));
     for tokenizer in Tokenizer::ALL {
         group.bench_function(tokenizer.name(), |bencher| {

@@ -88,7 +88,7 @@ pub enum TextForm {
 /// The reader of a value that only one column has. Each variant has the name of its column.
 #[derive(Debug, Clone, Copy)]
 pub enum ColumnReader {
-    /// `id` and `series` of an event: the id of the calendar and that of the event, at two paths,
+    /// `id` and `series` of an event: the ids of the calendar and the event, at two paths,
     /// joined by a slash. The latter is unique only within the calendar.
     EventId {
         /// The path of the calendar's id.

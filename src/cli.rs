@@ -110,7 +110,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     outcome
 }
 
-/// Runs a command that needs no settings, or returns the command if it needs them.
+/// Runs a command that works without settings, or returns the command if it needs them.
 fn run_without_settings(command: Command) -> Result<ControlFlow<ExitCode, Command>> {
     let code = match command {
         Command::Schema { table, json } => schema::run(table.as_deref(), json)?,

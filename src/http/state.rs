@@ -1,4 +1,4 @@
-//! The state that all requests share, and the steps that several routes take with it.
+//! The shared state of all requests, and the steps that several routes have in common.
 //!
 //! Routes and pages are in other files, and this module does not depend on them.
 

@@ -74,7 +74,7 @@ impl ResponseReceiver {
     /// [`SignIn::wait`](super::SignIn::wait).
     ///
     /// # Errors
-    /// [`ErrorKind::Auth`] if the text is no such address, belongs to another sign-in, or comes too
+    /// [`ErrorKind::Auth`] if the text is another address, belongs to another sign-in, or comes too
     /// late. The sign-in keeps waiting.
     pub async fn paste(&self, text: &str) -> Result<()> {
         // People paste addresses with quotation marks or in angle brackets.

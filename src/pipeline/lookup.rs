@@ -207,7 +207,7 @@ async fn name_rows(
 }
 
 /// Formats the number of rows: `folders: 100 of 230; cursor=p4 has more`. An empty list of several
-/// accounts names those that were searched, by their `labels`.
+/// accounts names the searched accounts, by their `labels`.
 fn count_line(
     plan: &LookupPlan,
     rows: &RowTable,

@@ -144,8 +144,8 @@ impl Store {
         &self.inner.home
     }
 
-    /// Returns true if data that needs no database is in files of the state folder. It is for the
-    /// user of this machine, whose rows are there, too, because files have no owners.
+    /// Returns true if files of the state folder hold data that is kept outside the database. Files
+    /// have no owners, so only the user of this machine has some.
     pub(super) fn has_files(&self) -> bool {
         !self.inner.engine.is_postgres() && self.owner() == LOCAL
     }

@@ -72,8 +72,8 @@ pub(super) fn attendees(reader: &mut RowReader, object: &Value, names: &GuestNam
     guests(reader, object, names, false)
 }
 
-/// Reads the people of a meeting without rooms, the account's owner first; null if there are
-/// none.
+/// Reads the people of a meeting without rooms, the account's owner first; null for an empty
+/// list.
 fn guests(reader: &mut RowReader, object: &Value, names: &GuestNames, short: bool) -> ReadValue {
     let list = match reader.seen(object, names.list) {
         Some(Value::Array(list)) => list,
@@ -98,9 +98,9 @@ fn guests(reader: &mut RowReader, object: &Value, names: &GuestNames, short: boo
 
 /// One person, or room, of a meeting.
 struct MeetingGuest {
-    /// The name; empty if there is none.
+    /// The name; empty if missing.
     name: String,
-    /// The address; empty if there is none.
+    /// The address; empty if missing.
     email: String,
     /// The mark of the answer.
     mark: char,
@@ -167,7 +167,7 @@ impl MeetingGuest {
     }
 }
 
-/// Returns the text at a path without blanks around it; empty if there is none.
+/// Returns the trimmed text at a path; empty if missing.
 fn text_at(guest: &Value, path: &str) -> String {
     at(guest, path).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
 }
@@ -205,7 +205,7 @@ fn proposed(guest: &Value, path: &str, context: &RowContext) -> Option<String> {
     Some(format!("{start} to {end}"))
 }
 
-/// Returns the part of an address before the @, or the name if there is no address.
+/// Returns the part of an address before the @, or the name if the address is missing.
 fn short_name(name: &str, email: &str) -> String {
     // A name that could be taken for the owner, or for several people, is shown in full.
     let own = |name: &str| looks_like(name, "me");

@@ -220,7 +220,7 @@ fn snippet(
     read(reader, object, text).map_text(|text| opening::opening(&text, &subject))
 }
 
-/// Reads the start of an event, with the zone in which it is shown a second time.
+/// Reads the start of an event, and the second zone to show it in.
 fn start(
     reader: &mut RowReader,
     object: &Value,

@@ -1,4 +1,4 @@
-//! Values as they are read from JSON, before a column's kind and options are applied.
+//! Raw values of columns, before a column's kind and options are applied.
 //!
 //! The reader of single values, which notes values of the wrong type and invisible characters.
 //! The meaning of each source is left to the files by subject.
@@ -69,7 +69,7 @@ pub(super) struct RowReader<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    /// Creates a reader that has read nothing.
+    /// Creates a reader for one row.
     pub(super) fn new(context: &'a RowContext<'a>) -> Self {
         Self { context, odd: false, unseen: InvisibleUse::default() }
     }

@@ -23,7 +23,7 @@ pub(super) fn epoch_ms(reader: &mut RowReader, object: &Value, path: &str) -> Re
     }
 }
 
-/// Reads an RFC 3339 instant. A text that is none is null, and not counted as one of the wrong
+/// Reads an RFC 3339 instant. An invalid one is null, and not counted as a value of the wrong
 /// type.
 pub(super) fn rfc3339(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
     match at(object, path) {

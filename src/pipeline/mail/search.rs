@@ -105,8 +105,8 @@ async fn page_rows(
     Ok(rows)
 }
 
-/// Returns the plan of the next page, with the accounts that may have more. The rows of this page
-/// are not yet counted in it.
+/// Returns the plan of the next page, with the accounts that may have more, before the rows of
+/// this page are counted.
 fn next_plan(
     plan: &SearchPlan,
     parts: &[SearchPart],

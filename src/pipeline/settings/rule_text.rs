@@ -15,7 +15,7 @@ pub(super) fn query(query: &Query) -> String {
     query_text(query, false)
 }
 
-/// Writes a part of a query; one that is `inside` another is in brackets if it has several terms.
+/// Writes a part of a query, in brackets if it has several terms and is `inside` another.
 fn query_text(query: &Query, inside: bool) -> String {
     let each = |parts: &[Query], between: &str| {
         let each: Vec<String> = parts.iter().map(|one| query_text(one, true)).collect();

@@ -62,7 +62,7 @@ pub(super) struct SettingsWrite<'a> {
 pub(super) struct LoggedOp<'a> {
     /// The operation, with the kind of the object.
     pub(super) op: &'a str,
-    /// The provider's id of the object; empty if it has none.
+    /// The provider's id of the object; empty for objects without ids.
     pub(super) id: &'a str,
 }
 

@@ -45,7 +45,7 @@ impl fmt::Display for DataKeyLine<'_> {
     }
 }
 
-/// The name of a data key among those of all owners.
+/// The name of a data key, unique among all owners.
 #[derive(Clone, Copy)]
 pub(super) struct DataKeyName<'a> {
     /// The owner.

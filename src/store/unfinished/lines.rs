@@ -39,7 +39,7 @@ struct CallLine {
 #[derive(Debug, Default)]
 pub(in crate::store) struct UnfinishedCalls(pub(super) Mutex<OwnWrites>);
 
-/// The file of this process, and the calls in it.
+/// The file of this process, and its calls.
 #[derive(Debug, Default)]
 pub(super) struct OwnWrites {
     file: Option<(PathBuf, File)>,

@@ -190,7 +190,7 @@ fn levels(item: &AnswerItem, tables: &[RowTable], sizes: &AnswerSizer) -> Vec<Co
 /// the whole text.
 type CostedWindow = (Option<TextWindow>, (usize, f64));
 
-/// The renderings of one item, as they are added.
+/// The renderings of one item, collected one by one.
 struct ItemRenderings<'a> {
     item: &'a AnswerItem,
     tables: &'a [RowTable],

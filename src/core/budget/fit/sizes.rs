@@ -14,7 +14,7 @@ pub(super) struct AnswerSizer {
 }
 
 impl AnswerSizer {
-    /// Returns a sizer that counts nothing, for a complete answer.
+    /// Returns a sizer for a complete answer, which needs no counts.
     pub(super) fn none(format: Format) -> Self {
         Self { format, tokenizer: None, most: 0 }
     }

@@ -12,7 +12,7 @@ pub struct BlockRendering {
     pub headings: Vec<usize>,
 }
 
-/// Something that can be shown in several ways, or left over.
+/// A part of an answer that can be shown in several ways, or left for a later chunk.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlannedBlock {
     /// The renderings, from the smallest to the fullest. A block without any is neither chosen

@@ -227,7 +227,7 @@ fn several() -> Error {
     refusal("cannot repeat on several days of a month").next("create a series for each day")
 }
 
-/// Returns the error for a series that Graph cannot express; `what` says what the series does or is.
+/// Returns the error for a series that Graph cannot express; `what` completes "a series …".
 pub fn refusal(what: impl std::fmt::Display) -> Error {
     Error::argument(format!("Outlook cannot repeat an event like this: a series {what}"))
 }

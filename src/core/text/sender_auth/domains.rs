@@ -1,6 +1,6 @@
 //! Domains of senders: their organisations, and their forms in ASCII and Unicode.
 //!
-//! There is no list of public suffixes: domains of one organisation are recognised by their last
+//! Without a list of public suffixes, domains of one organisation are recognised by their last
 //! labels.
 
 /// Returns the part of an address after the last @.
@@ -36,7 +36,7 @@ pub fn ascii(domain: &str) -> String {
     to_ascii(domain).unwrap_or_else(|| domain.to_lowercase())
 }
 
-/// Returns a domain in ASCII; `None` for one that has no such form.
+/// Returns a domain in ASCII; `None` if it cannot be converted.
 pub fn to_ascii(domain: &str) -> Option<String> {
     let ascii = url::quirks::domain_to_ascii(domain);
     (!ascii.is_empty()).then_some(ascii)

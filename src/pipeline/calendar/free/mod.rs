@@ -150,7 +150,7 @@ struct FreeSearch<'a> {
 
 impl FreeSearch<'_> {
     /// Returns the table of the free times within `open`, their number in words, and their order.
-    /// At least one of the first `others` people has to be known to be available.
+    /// At least one of the first `others` people must be known to be available.
     fn free_times(
         &self,
         (people, others): (&[BusyPerson], usize),

@@ -233,7 +233,7 @@ async fn in_scope(
     }
 }
 
-/// Sends an answer. It can be undone only if it is part of the event and no one is notified of it.
+/// Sends an answer, which can be undone if it is part of the event and notifies no one.
 async fn write_reply(
     ctx: &Context,
     target: &EventTarget,

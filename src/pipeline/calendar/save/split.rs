@@ -142,7 +142,7 @@ impl SplitWrite<'_> {
     /// if the new series stays.
     ///
     /// # Errors
-    /// The error of the cut, if the new series was deleted, so that nothing was changed.
+    /// The error of the cut, if the new series was deleted and the calendar is unchanged.
     async fn failed_cut(
         &self,
         ctx: &Context,

@@ -1,6 +1,6 @@
 //! The content of a draft: a new message, or an existing one with the changes of a call.
 //!
-//! Nothing is written here; see the parent module.
+//! Writing is left to the parent module.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Drafts: writing, changing, discarding, and previewing.
 //!
-//! Nothing is sent here. The answer shows the draft as the provider stores it after the write.
+//! Sending is in `mail/send.rs`. The answer shows the draft as the provider stores it after the write.
 //! The content is in [`content`], sender and recipients are in [`people`], attachments in
 //! [`attachments`], signatures in [`signatures`], the preview of a draft in [`preview`]. The
 //! earlier content that is kept for an undo is in [`kept`], the undo in [`undo`], and shared parts
@@ -285,7 +285,7 @@ struct DraftWrite {
     op: &'static str,
     /// The ids that the log names.
     ids: Vec<String>,
-    /// The draft as it was requested.
+    /// The requested draft.
     draft: NewDraft,
     /// True if it answers a message.
     is_reply: bool,

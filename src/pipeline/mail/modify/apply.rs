@@ -47,7 +47,7 @@ struct ActedMessages {
 }
 
 impl ActedMessages {
-    /// Returns the messages of a batch that an action still has to change.
+    /// Returns the messages of a batch that an action is about to change.
     fn of(work: &AccountBatch, action: &PlannedAction) -> Self {
         let mut sent = Self::default();
         for (at, change) in work.changes.iter().enumerate() {

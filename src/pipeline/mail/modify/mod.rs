@@ -102,7 +102,7 @@ async fn by_folder_ids(
 }
 
 /// Applies actions to the chosen messages, and reports the outcome. `steps` are applied in
-/// order, and undone together; nothing is written if their arguments ask for a dry run. The
+/// order, and undone together. A dry run among their arguments writes nothing. The
 /// `caller` is asked before messages are deleted permanently.
 pub(crate) async fn change_messages(
     ctx: &Context,

@@ -92,7 +92,7 @@ async fn search_account(
     })
 }
 
-/// Fetches the part of one account, and what its rows need.
+/// Fetches the part of one account, with the other data of its rows.
 async fn find_part(
     ctx: &Context,
     place: &PagePosition,

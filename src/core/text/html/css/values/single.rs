@@ -194,7 +194,7 @@ fn keywords(property: P) -> &'static [&'static str] {
     }
 }
 
-/// Reads one of `words` or a length, which may be negative or a percentage if the flags say so.
+/// Reads one of `words` or a length, which the flags allow to be negative or a percentage.
 fn keyword_or_length(
     input: &mut Parser<'_>,
     words: &[&'static str],

@@ -26,7 +26,7 @@ impl VisibilityWalker<'_> {
         self.shaped(frame)
     }
 
-    /// Applies opacity and filters; returns true if nothing of the element is left.
+    /// Applies opacity and filters. Returns true if they make the element invisible.
     fn fades(&self, frame: &mut ElementFrame) -> bool {
         let style = &frame.style;
         if let Some(opacity) = style.size(CssProperty::Opacity) {
@@ -155,7 +155,7 @@ impl VisibilityWalker<'_> {
     }
 }
 
-/// Returns true if masks leave nothing of an element.
+/// Returns true if masks make an element invisible.
 fn is_masked(style: &ComputedStyle) -> bool {
     let masks = style.images(CssProperty::Mask);
     let faint = |image: &CssImage| match image {

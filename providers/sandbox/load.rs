@@ -31,8 +31,8 @@ use super::store::message::{self, MAX_MESSAGE};
 
 /// The sample mailboxes of one person, private and at work: file, owner, messages.
 const SAMPLES: [(&str, &str, &[u8]); 2] = [
-    ("sample.mbox", "mira@example.com", include_bytes!("../sample.mbox")),
-    ("work.mbox", "mira@lindqvist-lamps.example", include_bytes!("../work.mbox")),
+    ("sample.mbox", "mira@example.com", include_bytes!("sample.mbox")),
+    ("work.mbox", "mira@lindqvist-lamps.example", include_bytes!("work.mbox")),
 ];
 
 /// The owner of mail that names none.

@@ -31,7 +31,6 @@ mod rows;
 mod run;
 mod settings;
 mod states;
-mod times;
 mod titles;
 mod undo;
 

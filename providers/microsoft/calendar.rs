@@ -1,6 +1,6 @@
 //! Outlook Calendar behind the port.
 //!
-//! This module has the calendars themselves and the port. `events/mod.rs` reads events,
+//! This module has the calendars themselves and the port. `events.rs` reads events,
 //! `events/facts.rs` extracts their facts, `write.rs` changes them, `changes.rs` has the changes
 //! since a cursor, and `schedule.rs` busy times.
 

@@ -3,7 +3,7 @@
 //! Graph lists messages with any of their properties, so a page costs one request, and a batch if
 //! it needs folder names or the trash. Requests select only what the projection reads (`$select`).
 //! The registry defines the columns; `mailbox.rs` has the mailbox, `list.rs` requests lists,
-//! `query/mod.rs` translates queries, `threads.rs` assembles threads, `message.rs` reads messages,
+//! `query.rs` translates queries, `threads.rs` assembles threads, `message.rs` reads messages,
 //! `folders.rs` names folders, `lookup.rs` lists them, and `changes.rs` has the changes since a
 //! cursor. This file implements the port; no other file of the folder uses it.
 

@@ -2,7 +2,7 @@
 //!
 //! Drafts and sending are in `drafts.rs`; messages, threads and attachments in `read.rs`, their
 //! labels in `modify.rs`; labels themselves, filters and settings in files of their own. JSON is
-//! built in `resources.rs` and `settings.rs`. Searches are parsed in `query/mod.rs` and evaluated
+//! built in `resources.rs` and `settings.rs`. Searches are parsed in `query.rs` and evaluated
 //! in `query/matching.rs`; lists and their pages are in `list.rs` and `history.rs`. Uploaded
 //! messages arrive through `upload.rs`. The common parts of all methods are in `context.rs`.
 

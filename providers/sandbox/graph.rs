@@ -1,7 +1,7 @@
 //! Microsoft Graph's routes.
 //!
 //! Reads of mail, folders and the owner's data are answered in `answer.rs`, writes in
-//! `mail/mod.rs`, calendars in `calendar/mod.rs` and deltas in `delta/mod.rs`. A message's JSON is
+//! `mail.rs`, calendars in `calendar.rs` and deltas in `delta.rs`. A message's JSON is
 //! built in `mail/read/message.rs`. `$filter` is parsed in `filter.rs` and applied in
 //! `mail/read/matching.rs`, `$search` in `mail/read/search.rs`. `batch.rs` splits batches and calls
 //! [`handle`] for each part. All of them share `access.rs`, `request.rs` and `response.rs`.

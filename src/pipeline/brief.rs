@@ -1,6 +1,6 @@
 //! `brief`: a day, or any range, in one answer.
 //!
-//! It combines an agenda (`calendar/agenda/ranged.rs`) with the mail of some days
+//! It combines the events of a range (`calendar/search/ranged.rs`) with the mail of some days
 //! (`brief/mail.rs`), fetched at the same time: per account one list of its calendars (cached for a
 //! minute), the events of the range and of the following day at once, and four lists of mail.
 //! `brief/rules.rs` selects the messages that need the reader, `calendar/clashes.rs` the events
@@ -37,7 +37,6 @@ use self::rules::{AttentionReason, BriefMessage, SortedMail};
 use super::calendar::clashes::{clashes, is_declined};
 use super::calendar::search::range::{self, TimeRange};
 use super::calendar::search::ranged::RangedEvents;
-use super::times::requested_zone;
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::calendar::search::ranged::{
     ShownEvents, clash_rows, ranged_agenda, ranged_rows,
@@ -152,7 +151,7 @@ impl BriefData<'_> {
 
 /// Returns the brief of a day, or of another range.
 pub(super) async fn brief(ctx: &Context, request: BriefRequest) -> Result<WholeAnswer> {
-    let zone = &requested_zone(ctx, request.tz.as_deref())?;
+    let zone = &ctx.requested_zone(request.tz.as_deref())?;
     let clock = DateContext { zone: zone.clone(), ..ctx.date_context() };
     let span = BriefSpan::from_request(&request, &clock)?;
     let accounts = named_or_all(ctx, request.account.as_deref()).await?;

@@ -23,7 +23,6 @@ use serde_json::Value;
 use self::rows::{ChangeRows, add_changes};
 use self::source::{ChangePosition, SourceChanges, SourceKind, fetch_source};
 use super::access::accounts::{account_labels, named_or_all};
-use super::times::requested_zone;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
@@ -57,7 +56,7 @@ pub(super) async fn changes(ctx: &Context, request: ChangesRequest) -> Result<Wh
     let mut notes = Vec::new();
     let mut plan = plan_changes(ctx, &request, &mut notes).await?;
     let labels = account_labels(ctx).await?;
-    let zone = requested_zone(ctx, plan.tz.as_deref())?;
+    let zone = ctx.requested_zone(plan.tz.as_deref())?;
     let answers = fetch_sources(ctx, &plan).await?;
     let is_first = plan.places.iter().all(|place| place.mark.is_none());
     let mut shown = ChangeRows {

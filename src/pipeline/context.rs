@@ -12,7 +12,9 @@ use daysheet_core::flatten::RowContext;
 use daysheet_core::provider::{Account, ProviderConnector};
 use daysheet_core::query::DateContext;
 use daysheet_core::schemas::Service;
+use daysheet_core::time_parse::{self, TimeContext};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::states::KeptStates;
 use crate::accounts::Accounts;
@@ -39,6 +41,19 @@ impl Context {
     /// Returns the current time in the user's zone, which relative dates refer to.
     pub(super) fn date_context(&self) -> DateContext {
         DateContext { now: self.now(), zone: self.config.zone.clone() }
+    }
+
+    /// Returns the current time and the user's zone, for reading times.
+    pub(super) fn time_context(&self) -> TimeContext {
+        TimeContext { now: self.now(), zone: self.config.zone.clone(), named: false }
+    }
+
+    /// Returns the zone with the name that the argument `tz` gives, or the user's own.
+    pub(super) fn requested_zone(&self, name: Option<&str>) -> Result<TimeZone> {
+        let Some(name) = name else {
+            return Ok(self.config.zone.clone());
+        };
+        time_parse::zone(name).map_err(|error| error.context("`tz`"))
     }
 
     /// Returns the context in which objects of ours are flattened.

@@ -2,7 +2,7 @@
 //!
 //! A search is one request per page, in one folder or in all of them, followed by checks of the
 //! conditions that Graph did not evaluate. This module resolves the folders of a query by the tree
-//! of `folders.rs`; `query/mod.rs` translates its conditions. A `$search`, which Graph ends after
+//! of `folders.rs`; `query.rs` translates its conditions. A `$search`, which Graph ends after
 //! 1,000 results, continues from the date of the oldest result.
 
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 //!
 //! No password is needed: the consent page offers the loaded mailboxes. Everything else is checked
 //! as Google checks it, so that a client that skips a step fails here too. The pages are in
-//! `pages.rs`, the tokens and their lifetimes in `tokens/mod.rs`.
+//! `pages.rs`, the tokens and their lifetimes in `tokens.rs`.
 
 use hyper::StatusCode;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};

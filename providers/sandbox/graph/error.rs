@@ -1,6 +1,6 @@
 //! Graph's errors: one JSON shape, with the codes of several services.
 //!
-//! Errors are plain data, because they occur alone and in batches; `graph/mod.rs` and `batch.rs`
+//! Errors are plain data, because they occur alone and in batches; `graph.rs` and `batch.rs`
 //! turn them into responses. As at Graph, the codes are a mixture of the front end's (`BadRequest`,
 //! `RequestBroker--ParseUri`) and Exchange's (`Error…`).
 

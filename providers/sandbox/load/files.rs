@@ -1,6 +1,6 @@
 //! The files of a folder that a sandbox is loaded from, and their owners.
 //!
-//! Their contents are read by `calendar.rs`, `mbox.rs` and `mod.rs`.
+//! Their contents are read by `calendar.rs`, `mbox.rs` and `load.rs`.
 
 use std::fs;
 use std::io;

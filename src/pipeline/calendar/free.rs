@@ -43,7 +43,6 @@ use super::target::span;
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
-use crate::pipeline::times::requested_zone;
 use crate::tools::calendar_free::{CalendarFree, SlotSort};
 
 /// The number of working days considered if no end is given.
@@ -64,7 +63,7 @@ const NAMED: usize = 5;
 /// Returns the busy times of people, or the times at which all are free.
 pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Result<WholeAnswer> {
     request.check_people()?;
-    let zone = requested_zone(ctx, request.tz.as_deref())?;
+    let zone = ctx.requested_zone(request.tz.as_deref())?;
     let here = TimeContext { now: ctx.now(), zone: zone.clone(), named: false };
     let daily = request.hours.as_deref().map(DailyHours::parse).transpose()?;
     let length = request.duration.as_deref().map(length).transpose()?;

@@ -49,7 +49,6 @@ use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::missing_line;
-use crate::pipeline::times::requested_zone;
 use crate::tools::calendar_search::{CalendarSearch, EventForm, EventSort};
 
 /// The kind of its cursors.
@@ -64,7 +63,7 @@ pub(crate) async fn calendar_search(ctx: &Context, request: CalendarSearch) -> R
         return clash_search(ctx, &request).await;
     }
     let (plan, mut notes) = plan_agenda(ctx, request).await?;
-    let zone = requested_zone(ctx, plan.tz.as_deref())?;
+    let zone = ctx.requested_zone(plan.tz.as_deref())?;
     let query = plan.query(&zone)?;
     let selectors = calendar_selectors(ctx, &plan.calendars).await?;
     let seen = plan.seen.set();
@@ -201,7 +200,7 @@ async fn plan_agenda(ctx: &Context, request: CalendarSearch) -> Result<(AgendaPl
     }
     let here = TimeContext {
         now: ctx.now(),
-        zone: requested_zone(ctx, request.tz.as_deref())?,
+        zone: ctx.requested_zone(request.tz.as_deref())?,
         // Times are shown in this zone, too; an offset may belong to another zone.
         named: false,
     };

@@ -36,7 +36,6 @@ use crate::pipeline::access::guard::require_access;
 use crate::pipeline::answer::undo_state::{AccountUndo, UndoState};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::name_account;
-use crate::pipeline::times::time_context;
 use crate::tools::mail::{MailModify, ModifyVerb};
 
 pub(crate) async fn mail_modify(
@@ -291,7 +290,7 @@ async fn trim_states(ctx: &Context, works: &[AccountBatch], number: u64) -> Resu
 
 /// Reads the due date of a flag; of a day, its beginning.
 fn flag_due(ctx: &Context, due: &str) -> Result<jiff::Timestamp> {
-    let due = time_parse::read(due, &time_context(ctx))?;
+    let due = time_parse::read(due, &ctx.time_context())?;
     Ok(due.first(&ctx.config.zone))
 }
 

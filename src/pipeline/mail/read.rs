@@ -46,7 +46,6 @@ use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{ObjectKey, assign_handle, assign_handles};
 use crate::pipeline::rows::{failed_line, rows_of, zone_line};
-use crate::pipeline::times::requested_zone;
 use crate::store::HandleKind;
 use crate::tools::mail::{BodyChoice, MailRead};
 
@@ -75,7 +74,7 @@ pub(crate) async fn mail_read(ctx: &Context, read: MailRead) -> Result<WholeAnsw
         None => read_targets(ctx, &read, &mut hidden, &mut known).await?,
     };
     let form = BodyChoice::of(&rest.body).unwrap_or_default();
-    let zone = &requested_zone(ctx, rest.tz.as_deref())?;
+    let zone = &ctx.requested_zone(rest.tz.as_deref())?;
     let (now, mut later) = split(rest.messages.clone());
     // Messages of one account stay together, regardless of how many are fetched at once.
     let groups = by_owner(now).into_iter();

@@ -27,7 +27,6 @@ use super::pages::{ListedRow, PagePosition};
 use crate::pipeline::answer::cursor::save_cursor;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::{MissingAccount, missing_line, name_account, zone_line};
-use crate::pipeline::times::requested_zone;
 use crate::tools::mail_search::{MailSearch, RowKind, RowOrder};
 
 /// The note on the parts that neither service counts for `has:attachment`.
@@ -41,7 +40,7 @@ pub(crate) async fn mail_search(ctx: &Context, search: MailSearch) -> Result<Who
     let plan = plan_search(ctx, search).await?;
     let table = if plan.by_thread { &THREAD } else { &MESSAGE };
     let merged = plan.accounts > 1;
-    let zone = requested_zone(ctx, plan.tz.as_deref())?;
+    let zone = ctx.requested_zone(plan.tz.as_deref())?;
     let (query, listed, now) = search_query(ctx, &plan, &zone)?;
     let request = SearchContext {
         query,

@@ -25,7 +25,6 @@ use crate::pipeline::access::guard::{AskPolicy, GuardedWrite, WriteAudience, con
 use crate::pipeline::calendar::audience::line;
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::draft::content::remove_remote_pictures;
-use crate::pipeline::times::{requested_zone, time_context};
 use crate::pipeline::titles::short;
 use crate::tools::manage::ManageRequest;
 
@@ -225,9 +224,9 @@ pub(super) async fn auto_reply(
     if set.is_empty() {
         return Err(nothing_to_change(EXAMPLE));
     }
-    let mut here = time_context(ctx);
+    let mut here = ctx.time_context();
     if let Some(zone) = &request.tz {
-        here.zone = requested_zone(ctx, Some(zone))?;
+        here.zone = ctx.requested_zone(Some(zone))?;
         here.named = true;
     }
     // Everything that can refuse the call is checked for all accounts before the question.

@@ -1,7 +1,7 @@
 //! Device codes (RFC 8628): a program polls while a person enters a short code on another machine.
 //!
 //! This is only the pending request, the person's decision and the pace of polling. Consent and
-//! tokens are in `tokens/mod.rs`.
+//! tokens are in `tokens.rs`.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

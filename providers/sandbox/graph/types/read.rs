@@ -1,4 +1,4 @@
-//! Checks of request bodies against the types of `types/mod.rs`. Unknown properties and values of
+//! Checks of request bodies against the types of `types.rs`. Unknown properties and values of
 //! the wrong type are refused before the values are interpreted, as Graph does.
 
 use PropertyType::{Day, Instant, Many, Number, Of, Text, Truth, Word};

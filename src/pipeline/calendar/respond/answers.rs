@@ -13,7 +13,6 @@ use crate::pipeline::calendar::audience::line;
 use crate::pipeline::calendar::save::span::{PreviousTime, read_span};
 use crate::pipeline::calendar::target::{CalendarOwner, span};
 use crate::pipeline::context::Context;
-use crate::pipeline::times::time_context;
 use crate::tools::calendar_respond::CalendarRespond;
 use crate::tools::calendar_save::EventWords;
 
@@ -138,7 +137,7 @@ fn read_proposed(
         None => (proposed, None),
     };
     let words = EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
-    let other = read_span(&words, &time_context(ctx), Some(before)).map_err(|error| {
+    let other = read_span(&words, &ctx.time_context(), Some(before)).map_err(|error| {
         // The reader's hint may name `end`, an argument that this tool lacks.
         let form = error.next_step().is_some_and(|next| next.contains("`end`"));
         let error = if form {

@@ -20,7 +20,6 @@ use crate::pipeline::calendar::guests::{doubtful_guests, notified, notify_missin
 use crate::pipeline::calendar::target::listed;
 use crate::pipeline::calendar::undo::keep_created;
 use crate::pipeline::context::Context;
-use crate::pipeline::times::time_context;
 use crate::pipeline::titles::short;
 use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
@@ -93,7 +92,7 @@ pub(super) async fn create_events(
 /// Reads the new events of a call.
 fn new_events(ctx: &Context, request: &CalendarSave) -> Result<Vec<NewEvent>> {
     let several = request.events.len() > 1;
-    let here = time_context(ctx);
+    let here = ctx.time_context();
     let mut items = Vec::new();
     for (words, number) in request.events.iter().zip(1..) {
         let title = short(words.title.as_deref().unwrap_or_default());

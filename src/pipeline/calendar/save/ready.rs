@@ -16,7 +16,6 @@ use crate::pipeline::calendar::guests::{notify_missing, others};
 use crate::pipeline::calendar::save::{make, series, span};
 use crate::pipeline::calendar::target::{EventTarget, as_shown, event_line, master_of, title};
 use crate::pipeline::context::Context;
-use crate::pipeline::times::time_context;
 use crate::tools::calendar_save::{CalendarSave, EventWords, SeriesScope};
 
 /// A change that passed the checks, and the event it is of.
@@ -77,7 +76,7 @@ async fn ready_one(
 ) -> Result<ReadyChange> {
     let facts = &target.facts;
     let zone = target.zone(&ctx.config.zone);
-    let mut made = make::changed(words, &time_context(ctx), facts, &zone)?;
+    let mut made = make::changed(words, &ctx.time_context(), facts, &zone)?;
     match make::repeats(words.repeats.as_deref())? {
         Some(_) if facts.series.is_some() => {
             return Err(Error::argument("one occurrence has no rule of its own")
@@ -177,10 +176,10 @@ fn separate_time(
             .next("change single occurrences with scope=this"));
     };
     let before = PreviousTime { start: seen.0, end: seen.1, zone: zone.clone() };
-    let to = span::read_span(words, &time_context(ctx), Some(&before))?
+    let to = span::read_span(words, &ctx.time_context(), Some(&before))?
         .filter(|to| (to.start, to.end) != seen || words.tz.is_some());
     let timeless = EventWords { start: None, end: None, duration: None, tz: None, ..words.clone() };
-    let mut made = make::changed(&timeless, &time_context(ctx), facts, &zone)?;
+    let mut made = make::changed(&timeless, &ctx.time_context(), facts, &zone)?;
     if let Some(to) = &to {
         made.notes.extend(to.echo.iter().cloned());
     }

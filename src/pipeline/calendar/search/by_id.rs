@@ -25,7 +25,6 @@ use crate::pipeline::access::accounts::{account_labels, owner_named, owner_of_id
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::rows::{columns_of, failed_line, rows_of};
-use crate::pipeline::times::requested_zone;
 use crate::store::HandleKind;
 use crate::tools::ColumnChoice;
 use crate::tools::calendar_search::{CalendarSearch, EventForm};
@@ -35,7 +34,7 @@ const SHORTEST_ID: usize = 12;
 
 /// Returns the rows of the named events.
 pub(super) async fn events_by_id(ctx: &Context, request: &CalendarSearch) -> Result<WholeAnswer> {
-    let zone = requested_zone(ctx, request.tz.as_deref())?;
+    let zone = ctx.requested_zone(request.tz.as_deref())?;
     let mut whole = whole_events(ctx, &request.ids, request.account.as_deref()).await?;
     if request.series {
         whole = series_of(whole).await;

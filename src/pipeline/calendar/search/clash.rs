@@ -22,13 +22,12 @@ use crate::pipeline::calendar::clashes::{
 };
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::zone_line;
-use crate::pipeline::times::requested_zone;
 use crate::tools::calendar_search::{CalendarSearch, EventForm, EventSort};
 
 /// Returns the table `clashes` of a range.
 pub(super) async fn clash_search(ctx: &Context, request: &CalendarSearch) -> Result<WholeAnswer> {
     refuse_other_arguments(request)?;
-    let zone = requested_zone(ctx, request.tz.as_deref())?;
+    let zone = ctx.requested_zone(request.tz.as_deref())?;
     let here = TimeContext { now: ctx.now(), zone: zone.clone(), named: false };
     let range = range::search(request.from.as_deref(), request.to.as_deref(), false, &here)?;
     let accounts = named_or_all(ctx, request.account.as_deref()).await?;

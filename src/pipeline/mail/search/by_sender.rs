@@ -21,7 +21,6 @@ use super::plan::{SearchContext, is_everywhere, plan_search, search_context, sea
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::{columns_of, missing_line, name_account, rows_of, zone_line};
-use crate::pipeline::times::requested_zone;
 use crate::tools::ColumnChoice;
 use crate::tools::mail_search::{MailSearch, RowOrder};
 
@@ -73,7 +72,7 @@ pub(super) async fn search_senders(ctx: &Context, search: MailSearch) -> Result<
         Some(columns) => columns.of(&SENDER)?,
         None => columns_of(&SENDER, ColumnLevel::Core, merged),
     };
-    let zone = requested_zone(ctx, plan.tz.as_deref())?;
+    let zone = ctx.requested_zone(plan.tz.as_deref())?;
     let (query, listed, _) = search_query(ctx, &plan, &zone)?;
     let request = SearchContext {
         query,

@@ -1,6 +1,6 @@
-//! Dependencies between modules, read from the source.
+//! Dependencies between modules, read from the source. Circles of files are in `circles.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -64,14 +64,15 @@ fn layer(module: &str) -> u8 {
 }
 
 /// A source file.
-struct Source {
+pub struct Source {
     /// The folder of its crate.
-    home: &'static str,
+    pub home: &'static str,
     /// Its top-level module; a crate without layers counts as one module.
-    module: String,
+    pub module: String,
     /// Its path below the project's folder.
-    path: PathBuf,
-    text: String,
+    pub path: PathBuf,
+    /// Its content.
+    pub text: String,
 }
 
 /// Adds the source files of a folder, without nested crates.
@@ -87,7 +88,7 @@ pub fn walk(folder: &Path, into: &mut Vec<PathBuf>) {
 }
 
 /// Returns every source file.
-fn sources() -> Vec<Source> {
+pub fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     for home in CRATES {
@@ -159,11 +160,11 @@ fn files_name_only_lower_layers() {
 /// that.
 const HEAVY: &[(&str, &[&str])] = &[
     // In a worker, or on a thread if the text is long.
-    ("body::readable(", &["src/pipeline/mail/read/mod.rs"]),
+    ("body::readable(", &["src/pipeline/mail/read.rs"]),
     // On a thread if the text is long.
-    ("quote::parts(", &["src/pipeline/mail/draft/mod.rs", "src/pipeline/mail/draft/preview.rs"]),
+    ("quote::parts(", &["src/pipeline/mail/draft.rs", "src/pipeline/mail/draft/preview.rs"]),
     // On a thread.
-    ("mime(&", &["providers/google/mail/draft/mod.rs"]),
+    ("mime(&", &["providers/google/mail/draft.rs"]),
     // The user's own automatic replies, and notes of events, whose HTML is read only up to 2 MiB.
     (
         "html::html(",
@@ -334,333 +335,6 @@ fn every_file_says_what_it_is_for() {
     for Source { path: file, text, .. } in sources() {
         assert!(text.starts_with("//!"), "{} does not open with its purpose", file.display());
     }
-}
-
-/// A module by its path in the crate: `["store", "keys"]`.
-type Module = Vec<String>;
-
-/// Returns the code of a file without its comments, strings and characters.
-fn bare(text: &str) -> String {
-    let mut code = String::new();
-    let mut rest = text;
-    let end = |rest: &str, from: usize, mark: &str| {
-        rest.get(from..)
-            .and_then(|it| it.find(mark))
-            .map_or(rest.len(), |at| from + at + mark.len())
-    };
-    while let Some(first) = rest.chars().next() {
-        let hashes =
-            rest.strip_prefix('r').map_or(0, |it| it.len() - it.trim_start_matches('#').len());
-        let skipped = match first {
-            '/' if rest.starts_with("//") => end(rest, 2, "\n"),
-            '/' if rest.starts_with("/*") => end(rest, 2, "*/"),
-            'r' if rest[1 + hashes..].starts_with('"') => {
-                end(rest, 2 + hashes, &format!("\"{}", "#".repeat(hashes)))
-            }
-            '"' => {
-                let mut escaped = false;
-                let closing = rest.char_indices().skip(1).find(|(_, c)| {
-                    let closes = *c == '"' && !escaped;
-                    escaped = *c == '\\' && !escaped;
-                    closes
-                });
-                closing.map_or(rest.len(), |(at, _)| at + 1)
-            }
-            '\'' if rest.starts_with("'\\") => end(rest, 3, "'"),
-            // A character, not a lifetime.
-            '\'' if rest.chars().nth(2) == Some('\'') => end(rest, 1, "'"),
-            _ => 0,
-        };
-        if skipped == 0 {
-            code.push(first);
-        } else {
-            code.push(' ');
-        }
-        rest = &rest[skipped.max(first.len_utf8())..];
-    }
-    code
-}
-
-/// Splits code into words, `::` and single characters.
-fn tokens(code: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = code.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let length = match word {
-            0 if rest.starts_with("::") => 2,
-            0 => first.len_utf8(),
-            word => word,
-        };
-        let (token, after) = rest.split_at(length);
-        found.push(token);
-        rest = after.trim_start();
-    }
-    found
-}
-
-/// Adds the paths after `use`, with braces expanded.
-fn expanded<'t>(
-    tokens: &mut impl Iterator<Item = &'t str>,
-    before: &[&'t str],
-    found: &mut Vec<Vec<&'t str>>,
-) {
-    let mut path = before.to_vec();
-    loop {
-        match tokens.next() {
-            Some("{") => {
-                expanded(tokens, &path, found);
-                path = before.to_vec();
-            }
-            Some("::") => {}
-            Some("as") => {
-                tokens.next();
-            }
-            Some(name) if !matches!(name, "," | "}" | ";") => path.push(name),
-            end => {
-                if path.len() > before.len() {
-                    found.push(std::mem::replace(&mut path, before.to_vec()));
-                }
-                if end != Some(",") {
-                    return;
-                }
-            }
-        }
-    }
-}
-
-/// Returns the paths of a file's `use` lines, and other paths that begin with `crate`, `super` or
-/// `self`.
-fn paths(code: &str) -> Vec<Vec<String>> {
-    let mut found = Vec::new();
-    let mut tokens = tokens(code).into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        match token {
-            "use" if tokens.peek() != Some(&"<") => expanded(&mut tokens, &[], &mut found),
-            // The path of a `pub(in …)` is not an import.
-            "pub" if tokens.next_if_eq(&"(").is_some() => {
-                while tokens.next_if(|token| *token != ")").is_some() {}
-            }
-            "crate" | "super" | "self" => {
-                let mut path = vec![token];
-                while tokens.next_if_eq(&"::").is_some() {
-                    path.extend(tokens.next());
-                }
-                // A path, unlike `pub(super)` or `&self`.
-                if path.len() > 1 {
-                    found.push(path);
-                }
-            }
-            _ => {}
-        }
-    }
-    found.into_iter().map(|path| path.into_iter().map(str::to_owned).collect()).collect()
-}
-
-/// Returns the modules named by each module, as far as they have their own file.
-fn edges(files: &BTreeMap<Module, String>) -> BTreeMap<&Module, BTreeSet<&Module>> {
-    let target = |own: &Module, path: &[String]| {
-        let up = path.iter().take_while(|name| *name == "super").count();
-        let mut whole: Module = match path[0].as_str() {
-            "crate" => path[1..].to_vec(),
-            "self" => [own.as_slice(), &path[1..]].concat(),
-            "super" => [&own[..own.len().saturating_sub(up)], &path[up..]].concat(),
-            // A bare name may be a child module.
-            name => {
-                let child = [own.as_slice(), &[name.to_owned()]].concat();
-                files.get(&child)?;
-                [own.as_slice(), path].concat()
-            }
-        };
-        // The remaining path names items in the file.
-        while !files.contains_key(&whole) {
-            whole.pop()?;
-        }
-        let (found, _) = files.get_key_value(&whole)?;
-        (found != own && !found.is_empty()).then_some(found)
-    };
-    let named = |own: &Module, text: &str| {
-        paths(&bare(text)).iter().filter_map(|path| target(own, path)).collect()
-    };
-    files.iter().map(|(own, text)| (own, named(own, text))).collect()
-}
-
-/// Returns modules that name each other in a circle, directly or through other modules. A module
-/// and its children are one family and may do so, unless `strict`.
-fn circles(files: &BTreeMap<Module, String>, strict: bool) -> Vec<Vec<&Module>> {
-    let edges = edges(files);
-    let reached = |from: &Module| {
-        let mut found: BTreeSet<&Module> = BTreeSet::new();
-        let mut next: Vec<&Module> = edges[from].iter().copied().collect();
-        while let Some(module) = next.pop() {
-            if found.insert(module) {
-                next.extend(&edges[module]);
-            }
-        }
-        found
-    };
-    let reached: BTreeMap<&Module, BTreeSet<&Module>> =
-        files.keys().map(|module| (module, reached(module))).collect();
-    let circle = |module: &Module| -> BTreeSet<&Module> {
-        let back = |other: &&&Module| reached[**other].contains(module);
-        reached[module].iter().filter(back).copied().collect()
-    };
-    let all: BTreeSet<BTreeSet<&Module>> = files.keys().map(circle).collect();
-    all.into_iter()
-        .map(Vec::from_iter)
-        .filter(|circle| {
-            if strict {
-                return !circle.is_empty();
-            }
-            let top = circle.iter().min_by_key(|module| module.len());
-            top.is_some_and(|top| !circle.iter().all(|module| module.starts_with(top)))
-        })
-        .collect()
-}
-
-/// Returns the module of a file by its path below the crate's folder.
-fn module_of(file: &Path) -> Module {
-    let names = file.with_extension("");
-    let mut names: Module = names.iter().map(|name| name.to_str().unwrap().to_owned()).collect();
-    if matches!(names.last().map(String::as_str), Some("mod" | "lib")) {
-        names.pop();
-    }
-    names
-}
-
-#[test]
-fn import_cycles_are_detected() {
-    let circles_of = |files: &[(&str, &str)]| {
-        let files: BTreeMap<Module, String> = files
-            .iter()
-            .map(|(file, text)| (module_of(Path::new(file)), (*text).to_owned()))
-            .collect();
-        let found = circles(&files, false);
-        found
-            .into_iter()
-            .map(|circle| circle.iter().map(|module| module.join("/")).collect::<Vec<_>>())
-            .collect::<Vec<_>>()
-    };
-    // Through braces, by a path in the code, and in a circle of three.
-    assert_eq!(
-        circles_of(&[
-            ("a.rs", "mod b; mod c; mod d;"),
-            ("a/b.rs", "use std::fmt;\nuse super::{c::{self, Text as Other}, e};"),
-            ("a/c.rs", "fn f<'a>(x: &'a str) -> char { crate::a::d::g(x, '\"'); '\\'' }"),
-            ("a/d.rs", "fn g() { let it = r#\"a \"quoted\" //\"#; super::b::f(it) }"),
-        ]),
-        [["a/b", "a/c", "a/d"]]
-    );
-    // A module and its children are one family under any path.
-    assert!(
-        circles_of(&[
-            ("a/mod.rs", "mod b; pub use b::Text; use self::c::f; mod c;"),
-            ("a/b.rs", "use super::Whole; use crate::a::c;"),
-            ("a/c.rs", "use super::Whole;"),
-        ])
-        .is_empty()
-    );
-    // Comments and strings do not name modules.
-    assert!(
-        circles_of(&[
-            ("a.rs", "use crate::b;"),
-            ("b.rs", "//! use crate::a;\n/* crate::a */ const A: &str = \"\\\" crate::a\";"),
-        ])
-        .is_empty()
-    );
-    // A circle within a family whose parent names no module.
-    assert_eq!(
-        circles_of(&[
-            ("providers/mod.rs", "mod x; mod y;"),
-            ("providers/x.rs", "use crate::providers::y;"),
-            ("providers/y.rs", "use super::x;"),
-        ]),
-        [["providers/x", "providers/y"]]
-    );
-}
-
-#[test]
-fn no_files_import_each_other_in_cycles() {
-    let mut crates: BTreeMap<&str, BTreeMap<Module, String>> = BTreeMap::new();
-    for Source { home, module, path, text } in sources() {
-        if module != "main" {
-            let module = module_of(path.strip_prefix(home).unwrap());
-            crates.entry(home).or_default().insert(module, text);
-        }
-    }
-    let checked: usize =
-        crates.values().flat_map(|files| edges(files).into_values()).map(|to| to.len()).sum();
-    assert!(checked > 1_000, "only {checked} names were read");
-    let found: Vec<String> = crates
-        .iter()
-        .flat_map(|(home, files)| {
-            circles(files, false).into_iter().map(move |circle| (home, circle))
-        })
-        .map(|(home, circle)| {
-            let files = circle.iter().map(|module| format!("{home}/{}", module.join("/")));
-            files.collect::<Vec<_>>().join("\n  ")
-        })
-        .collect();
-    assert!(
-        found.is_empty(),
-        "these name each other: what they share belongs into a file below them, or into their \
-         parent\n  {}",
-        found.join("\n\n  ")
-    );
-}
-
-/// In the pipeline, circles between a folder and its files are refused, too. Steps are functions,
-/// so their imports are all their calls.
-#[test]
-fn no_files_of_the_pipeline_form_a_circle() {
-    let files: BTreeMap<Module, String> = sources()
-        .into_iter()
-        .filter(|source| source.module == "pipeline")
-        .map(|source| (module_of(source.path.strip_prefix("src").unwrap()), source.text))
-        // The root declares the other modules and re-exports for servers.
-        .filter(|(module, _)| module.len() > 1)
-        .collect();
-    assert!(files.len() > 100, "only {} files were read", files.len());
-    let found = circles(&files, true);
-    assert!(found.is_empty(), "these call each other: {found:#?}");
-}
-
-/// Methods are called without an import, wherever the type is known, so checking imports would miss
-/// them. The methods of a pipeline type must be in the type's own file.
-#[test]
-fn types_of_the_pipeline_have_their_methods_beside_them() {
-    // The calendar defines how an event shows its audience; the guard uses it.
-    let exceptions = ["WriteAudience in src/pipeline/calendar/audience.rs"];
-    let name = |text: &str| -> String {
-        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-    };
-    let declared = |line: &str| {
-        // Types inside `words!` are indented.
-        let line = line.trim_start();
-        let item = ["pub(crate) ", "pub(super) ", "pub "]
-            .iter()
-            .find_map(|shown| line.strip_prefix(shown))
-            .unwrap_or(line);
-        ["struct ", "enum "].iter().find_map(|kind| item.strip_prefix(kind)).map(name)
-    };
-    // The type of an inherent block follows its parameters.
-    let implemented = |line: &str| {
-        let block = line.strip_prefix("impl")?;
-        let block = if block.starts_with('<') { block.split_once('>')?.1 } else { block };
-        (!block.contains(" for ")).then(|| name(block.trim_start()))
-    };
-    let (mut wrong, mut checked) = (BTreeSet::new(), 0);
-    for source in sources().into_iter().filter(|source| source.module == "pipeline") {
-        let declared: BTreeSet<String> = source.text.lines().filter_map(declared).collect();
-        for name in source.text.lines().filter_map(implemented) {
-            checked += 1;
-            if !declared.contains(&name) {
-                wrong.insert(format!("{name} in {}", source.path.display()));
-            }
-        }
-    }
-    assert!(checked > 30, "only {checked} blocks were read");
-    assert_eq!(wrong, exceptions.map(str::to_owned).into());
 }
 
 #[test]

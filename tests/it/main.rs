@@ -5,7 +5,7 @@
 //!
 //! | files | subject | invariants |
 //! |---|---|---|
-//! | `layers`, `naming`, `promises`, `generated` | dependencies of modules; retired words in names; tests that the docs name; generated files | 1–4, 6, 10, 11 |
+//! | `layers`, `circles`, `naming`, `wording`, `promises`, `generated` | dependencies of modules and files; retired words and turns; tests that the docs name; generated files | 1–4, 6, 10, 11 |
 //! | `sender_auth` | findings about senders | 9 |
 //! | `both`, `notices` | queries, reports and unreadable texts mean the same at both providers | 18 |
 //! | `outputs` | long answers are kept and can be read on | 13 |
@@ -49,6 +49,7 @@ mod calendar_search;
 mod cancel;
 mod changes;
 mod checks;
+mod circles;
 mod cli;
 mod config;
 mod conformance;

@@ -5,7 +5,7 @@
 //!
 //! | files | subject | invariants |
 //! |---|---|---|
-//! | `layers`, `circles`, `naming`, `wording`, `promises`, `generated` | dependencies of modules and files; retired words and turns; tests that the docs name; generated files | 1–4, 6, 10, 11 |
+//! | `layers`, `circles`, `shape`, `naming`, `wording`, `promises`, `generated` | dependencies of modules and files; sizes of functions; retired words and turns; tests that the docs name; generated files | 1–4, 6, 10, 11 |
 //! | `sender_auth` | findings about senders | 9 |
 //! | `both`, `notices` | queries, reports and unreadable texts mean the same at both providers | 18 |
 //! | `outputs` | long answers are kept and can be read on | 13 |
@@ -88,6 +88,7 @@ mod save;
 mod send;
 mod sender_auth;
 mod server;
+mod shape;
 mod sign_in;
 mod store;
 mod strangers;

@@ -1,0 +1,158 @@
+//! The size of functions: their lines, their parameters, and parameters that a caller could swap.
+//! Functions that macros generate are not seen.
+
+use syn::spanned::Spanned;
+use syn::{Block, FnArg, ImplItem, Item, Signature, TraitItem, Type};
+
+use crate::layers::sources;
+
+/// The maximum lines of a function.
+const MAX_LINES: usize = 100;
+/// The maximum lines of a function of the pipeline, which is read most.
+const MAX_PIPELINE_LINES: usize = 80;
+/// The maximum parameters of a function, without `self`.
+const MAX_PARAMETERS: usize = 5;
+
+/// Longer functions, each with the reason.
+const LONG: &[(&str, &str)] = &[
+    ("src/core/text/html/css/values/property.rs: properties_of", "a table with a line a property"),
+    ("src/core/text/html/css/values/single.rs: read_value", "a table with a line a property"),
+];
+
+/// Folders, each with the functions that take two `&str` or more, which a caller could swap unseen.
+/// The number may only fall. The first folder that a file is below counts.
+const TEXT_PAIRS: &[(&str, usize)] = &[
+    ("providers/google", 23),
+    ("providers/microsoft", 21),
+    ("providers/sandbox", 64),
+    ("providers", 12),
+    ("schemas", 4),
+    ("src/core", 67),
+    ("src/extract", 13),
+    ("src/pipeline", 17),
+    ("src/store", 15),
+    ("src", 37),
+];
+
+/// A function of a source file.
+struct FunctionShape {
+    /// The path of its file, with its name.
+    name: String,
+    lines: usize,
+    parameters: usize,
+    /// The parameters that are `&str`.
+    texts: usize,
+}
+
+impl FunctionShape {
+    fn new(path: &str, signature: &Signature, block: &Block) -> Self {
+        let typed = signature.inputs.iter().filter_map(|input| match input {
+            FnArg::Typed(typed) => Some(&*typed.ty),
+            FnArg::Receiver(_) => None,
+        });
+        let first = signature.fn_token.span().start().line;
+        Self {
+            name: format!("{path}: {}", signature.ident),
+            lines: block.span().end().line + 1 - first,
+            parameters: typed.clone().count(),
+            texts: typed.filter(|ty| is_text(ty)).count(),
+        }
+    }
+}
+
+/// Returns true for `&str`, with a lifetime or without.
+fn is_text(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => {
+            matches!(&*reference.elem, Type::Path(path) if path.path.is_ident("str"))
+        }
+        _ => false,
+    }
+}
+
+/// Adds all functions with a body.
+fn add_functions(path: &str, items: &[Item], into: &mut Vec<FunctionShape>) {
+    for item in items {
+        match item {
+            Item::Fn(function) => {
+                into.push(FunctionShape::new(path, &function.sig, &function.block));
+            }
+            Item::Impl(block) => {
+                for item in &block.items {
+                    if let ImplItem::Fn(function) = item {
+                        into.push(FunctionShape::new(path, &function.sig, &function.block));
+                    }
+                }
+            }
+            Item::Trait(defined) => {
+                for item in &defined.items {
+                    if let TraitItem::Fn(function) = item
+                        && let Some(block) = &function.default
+                    {
+                        into.push(FunctionShape::new(path, &function.sig, block));
+                    }
+                }
+            }
+            Item::Mod(module) => {
+                if let Some((_, items)) = &module.content {
+                    add_functions(path, items, into);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the functions of all source files.
+fn functions() -> Vec<FunctionShape> {
+    let mut found = Vec::new();
+    for source in sources() {
+        let items = syn::parse_file(&source.text).unwrap().items;
+        add_functions(source.path.to_str().unwrap(), &items, &mut found);
+    }
+    assert!(found.len() > 5_000, "only {} functions were read", found.len());
+    found
+}
+
+#[test]
+fn functions_fit_a_screen() {
+    let mut long = Vec::new();
+    for function in functions() {
+        let most =
+            if function.name.starts_with("src/pipeline/") { MAX_PIPELINE_LINES } else { MAX_LINES };
+        if function.lines > most {
+            long.push((function.lines, function.name));
+        }
+    }
+    long.sort_by(|one, other| one.1.cmp(&other.1));
+    let names: Vec<&str> = long.iter().map(|(_, name)| name.as_str()).collect();
+    let expected: Vec<&str> = LONG.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, expected, "split them, or add the reason: {long:#?}");
+}
+
+#[test]
+fn functions_have_few_parameters() {
+    let wide = functions().into_iter().filter(|function| function.parameters > MAX_PARAMETERS);
+    let wide: Vec<String> =
+        wide.map(|function| format!("{}: {}", function.name, function.parameters)).collect();
+    assert!(wide.is_empty(), "group what belongs together: {wide:#?}");
+}
+
+#[test]
+fn functions_with_two_texts_become_fewer() {
+    let mut counts = vec![Vec::new(); TEXT_PAIRS.len()];
+    for function in functions().into_iter().filter(|function| function.texts > 1) {
+        let place = TEXT_PAIRS.iter().position(|(folder, _)| function.name.starts_with(folder));
+        counts[place.unwrap()].push(function.name);
+    }
+    let mut wrong = Vec::new();
+    for ((folder, allowed), found) in TEXT_PAIRS.iter().zip(counts) {
+        if found.len() > *allowed {
+            let list = found.join("\n    ");
+            wrong.push(format!("{folder}: {} of {allowed} at most:\n    {list}", found.len()));
+        } else if found.len() < *allowed {
+            wrong.push(format!("{folder}: lower the number to {}", found.len()));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}

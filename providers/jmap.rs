@@ -57,7 +57,7 @@ impl JmapMailbox {
 
     async fn folders(&self) -> Result<(Vec<Value>, FolderNames)> {
         let found = list(&self.client.call_one("Mailbox/get", json!({"ids": null})).await?, "list");
-        let folders = FolderNames::of(&found);
+        let folders = FolderNames::new(&found);
         Ok((found, folders))
     }
 

@@ -146,7 +146,7 @@ async fn output(
     };
     match service.people.app_of(&person).await {
         Ok(app) => {
-            let watch = service.limits.of(app.store().clone());
+            let watch = service.limits.watch_for(app.store().clone());
             outputs::read(&app, &*watch, &hash, &parts.headers).await
         }
         Err(error) => outputs::refusal(error),
@@ -170,7 +170,7 @@ async fn mcp(State(service): State<Arc<HttpState>>, request: Request) -> Respons
     }
     let response = match service.people.app_of(&person).await {
         Ok(app) => {
-            let watch = service.limits.of(app.store().clone());
+            let watch = service.limits.watch_for(app.store().clone());
             app.server()
                 .watched_by(watch)
                 .answer(Request::from_parts(parts, body))

@@ -162,7 +162,7 @@ pub fn read(
     let args = CallArguments::new(tool, arguments)?;
     let view = AnswerView::read(&args)?;
     let action = read_action(tool, &args)?;
-    let call = CallIdentity::of(tool, &args, action.effect().unwrap_or(tool.effect));
+    let call = CallIdentity::new(tool, &args, action.effect().unwrap_or(tool.effect));
     Ok(ToolRequest { action, format: view.format_or(format), view, call })
 }
 

@@ -68,7 +68,7 @@ words! {
 impl TransferFailure {
     /// Reads the mark of a failed connection from response headers.
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
-        Self::of(headers.get(FAILED)?.to_str().ok()?)
+        Self::from_word(headers.get(FAILED)?.to_str().ok()?)
     }
 
     /// Returns the mark as an error.

@@ -20,7 +20,7 @@ pub struct FolderNames(pub HashMap<String, String>);
 
 impl FolderNames {
     /// Reads the mailboxes of a `Mailbox/get` response.
-    pub fn of(mailboxes: &[Value]) -> Self {
+    pub fn new(mailboxes: &[Value]) -> Self {
         let by_id: HashMap<&str, &Value> =
             mailboxes.iter().map(|one| (text(one, "id"), one)).collect();
         let name = |mailbox: &Value| {

@@ -118,9 +118,11 @@ fn wire(
         Ok(reply) => {
             let answer = match &reply.body {
                 GraphBody::Nothing => HttpResponse::empty(reply.status),
-                GraphBody::Json(value) => HttpResponse::of(reply.status, reply.json(), text(value)),
+                GraphBody::Json(value) => {
+                    HttpResponse::new(reply.status, reply.json(), text(value))
+                }
                 GraphBody::Bytes(kind, bytes) => {
-                    HttpResponse::of(reply.status, kind, bytes.clone())
+                    HttpResponse::new(reply.status, kind, bytes.clone())
                 }
             };
             let answer = match reply.location {
@@ -135,7 +137,7 @@ fn wire(
         }
         Err(refusal) => {
             let body = refusal.body(&id, client, state.clock.now());
-            let answer = HttpResponse::of(refusal.status, "application/json", text(&body));
+            let answer = HttpResponse::new(refusal.status, "application/json", text(&body));
             let headers = refusal.headers.into_iter();
             headers.fold(answer, |answer, (name, value)| answer.with(name, value))
         }
@@ -259,7 +261,7 @@ pub(super) fn handle(
         ["places", "microsoft.graph.room"] => {
             let body = rooms(state, request, &access)?;
             state.hit(ROOMS);
-            return Ok(GraphResponse::of(body));
+            return Ok(GraphResponse::new(body));
         }
         other => return Err(no_segment(other.first().unwrap_or(&""))),
     };
@@ -301,7 +303,7 @@ fn read(
     let prefer = PreferHeader::read(request);
     let context = RequestContext { state, request, store, options: &options, prefer: &prefer };
     let body = context.handle(call)?;
-    Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
+    Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::new(body) })
 }
 
 /// Answers with the tenant's rooms, which need an administrator's consent.
@@ -313,7 +315,7 @@ fn rooms(
     if request.method != Method::GET {
         return Err(not_allowed());
     }
-    let store = ExchangeMailbox::of(state, &access.mailbox).ok_or_else(denied)?;
+    let store = ExchangeMailbox::find(state, &access.mailbox).ok_or_else(denied)?;
     // `Place.Read.All` needs an administrator, whom the sandbox does not have; a switch takes their
     // place.
     if !state.graph.rooms() {

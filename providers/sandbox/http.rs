@@ -22,7 +22,7 @@ pub(crate) struct HttpRequest {
 
 impl HttpRequest {
     /// Parses a request. `path` and `query` are still encoded.
-    pub fn of(method: Method, path: &str, query: &str, headers: HeaderMap, body: Bytes) -> Self {
+    pub fn new(method: Method, path: &str, query: &str, headers: HeaderMap, body: Bytes) -> Self {
         Self {
             path: path
                 .trim_start_matches('/')
@@ -86,17 +86,17 @@ pub(crate) struct HttpResponse {
 impl HttpResponse {
     /// Returns an answer with serialised JSON.
     pub fn json(status: StatusCode, body: Vec<u8>) -> Self {
-        Self::of(status, "application/json; charset=UTF-8", body)
+        Self::new(status, "application/json; charset=UTF-8", body)
     }
 
     /// Returns an answer with bytes of a media type.
-    pub fn of(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Self {
+    pub fn new(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Self {
         Self { status, headers: Vec::new(), content_type, body }
     }
 
     /// Returns an answer without a body.
     pub fn empty(status: StatusCode) -> Self {
-        Self::of(status, "", Vec::new())
+        Self::new(status, "", Vec::new())
     }
 
     /// Returns an HTML page, which may not be framed and loads nothing.

@@ -153,7 +153,7 @@ impl Sandbox {
 
     /// Returns the addresses of the mailboxes in alphabetical order.
     pub fn addresses(&self) -> Vec<String> {
-        let state = RequestState::of(&self.state);
+        let state = RequestState::new(&self.state);
         let mailboxes = state.mailboxes();
         mailboxes.map(|mailbox| mailbox.address.clone()).collect()
     }
@@ -240,7 +240,7 @@ impl Sandbox {
     /// Returns the labels, by Gmail's ids, of every message with a Message-ID (without angle
     /// brackets) in a mailbox, newest first. A message that was delivered twice counts twice.
     pub fn labels_of(&self, address: &str, message_id: &str) -> Vec<Vec<String>> {
-        let state = RequestState::of(&self.state);
+        let state = RequestState::new(&self.state);
         let messages = state.mailbox(address).map(|mailbox| &mailbox.messages);
         let mut found = Vec::new();
         for message in messages.into_iter().flatten() {

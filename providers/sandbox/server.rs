@@ -83,7 +83,7 @@ async fn answer(
     shared: Arc<SharedState>,
     request: hyper::Request<Incoming>,
 ) -> io::Result<hyper::Response<HttpBody>> {
-    let state = RequestState::of(&shared);
+    let state = RequestState::new(&shared);
     let path = request.uri().path();
     let graph = path.starts_with("/v1.0/");
     let most = largest(path);
@@ -173,7 +173,7 @@ async fn answer(
 /// Carries out a request after its sender has received a failure.
 async fn handle_late(shared: Arc<SharedState>, request: HttpRequest) {
     tokio::time::sleep(shared.lateness()).await;
-    route(&RequestState::of(&shared), &request);
+    route(&RequestState::new(&shared), &request);
 }
 
 /// Routes a request, and Google's batches part by part.
@@ -251,7 +251,7 @@ async fn read(request: hyper::Request<Incoming>) -> Result<HttpRequest, RequestR
         })?
         .to_bytes();
     let query = head.uri.query().unwrap_or_default();
-    Ok(HttpRequest::of(head.method, head.uri.path(), query, head.headers, body))
+    Ok(HttpRequest::new(head.method, head.uri.path(), query, head.headers, body))
 }
 
 /// Returns true for a `Host` that is this machine, with or without a port.

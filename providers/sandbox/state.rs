@@ -95,7 +95,7 @@ impl Deref for RequestState {
 
 impl RequestState {
     /// Returns a view of the sandbox for one request.
-    pub fn of(shared: &Arc<SharedState>) -> Self {
+    pub fn new(shared: &Arc<SharedState>) -> Self {
         Self { shared: Arc::clone(shared), seen: OnceLock::new() }
     }
 
@@ -114,7 +114,7 @@ impl RequestState {
     /// Returns the current mailbox of an address, and Graph's index for it.
     pub fn indexed(&self, address: &str) -> Option<(&Mailbox, &MailboxIndex)> {
         let IndexedMailbox { mailbox, index } = self.see(self.shared.slot(address)?);
-        Some((mailbox, index.get_or_init(|| MailboxIndex::of(mailbox))))
+        Some((mailbox, index.get_or_init(|| MailboxIndex::new(mailbox))))
     }
 
     /// Returns the current state of a mailbox, and keeps it for the rest of the request.

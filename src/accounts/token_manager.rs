@@ -227,7 +227,7 @@ impl TokenManager {
         row: &AccountRow,
         cached: CachedTokens,
     ) -> Result<Option<CachedTokens>> {
-        let authority = TokenAuthority::of(&self.config, &row.provider, row.tenant.as_deref())?;
+        let authority = TokenAuthority::new(&self.config, &row.provider, row.tenant.as_deref())?;
         let renewed = self.new_tokens(row, &authority, cached.refresh.as_ref()).await;
         let outcome = match &renewed {
             Ok(_) => "ok",

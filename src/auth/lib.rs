@@ -56,7 +56,7 @@ impl CallingPerson {
     }
 
     /// Returns the person with this subject at an issuer.
-    pub fn of(subject: TokenSubject, name: Option<String>, access: AccessLevel) -> Self {
+    pub fn new(subject: TokenSubject, name: Option<String>, access: AccessLevel) -> Self {
         let TokenSubject { issuer, subject } = subject;
         // No issuer's URL contains a line feed, so different pairs have different texts.
         let digest = Sha256::digest(format!("{issuer}\n{subject}"));
@@ -153,7 +153,7 @@ impl AtIssuer {
         let prefix = self.scope_prefix();
         let scopes = claims.scopes().map(|scope| scope.strip_prefix(prefix).unwrap_or(scope));
         let access = access_of(scopes).ok_or(RequestDenial::Insufficient)?;
-        Ok(CallingPerson::of(
+        Ok(CallingPerson::new(
             TokenSubject { issuer: self.issuer(), subject },
             claims.name(),
             access,

@@ -49,7 +49,7 @@ impl TokenList {
     /// # Errors
     /// [`ErrorKind::Config`] for any other line, and for a text without tokens.
     pub fn read(text: &str) -> Result<Self> {
-        Self::of(None, None, entries(text)?)
+        Self::new(None, None, entries(text)?)
     }
 
     /// Reads a file of such lines, and reads it again whenever it has changed: a token whose line
@@ -62,10 +62,10 @@ impl TokenList {
         // Taken before reading, so that a change in between is noticed later.
         let version = version(path);
         let named = |error: Error| error.context(path.display());
-        Self::of(Some(path.to_owned()), version, load(path)?).map_err(named)
+        Self::new(Some(path.to_owned()), version, load(path)?).map_err(named)
     }
 
-    fn of(
+    fn new(
         file: Option<PathBuf>,
         version: Option<(SystemTime, u64)>,
         entries: CacheEntries,

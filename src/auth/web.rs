@@ -130,7 +130,7 @@ impl WebSignIn {
                 _ => refused("the ID token is not valid"),
             })?;
         let subject = self.check(&claims, &pending).map_err(refused)?;
-        Ok(CallingPerson::of(TokenSubject { issuer, subject }, claims.name(), AccessLevel::Full))
+        Ok(CallingPerson::new(TokenSubject { issuer, subject }, claims.name(), AccessLevel::Full))
     }
 
     /// Checks that an ID token is for this client and this sign-in. Returns its subject.

@@ -32,7 +32,7 @@ pub struct ToolAnswer {
 
 impl ToolAnswer {
     /// Extracts the answer from the result of a call.
-    fn of(result: &Value) -> Self {
+    fn from_result(result: &Value) -> Self {
         // Each block but the first begins with a line break, for clients that join blocks without a
         // separator (Zed). It is removed here, because callers add a separator of their own.
         let blocks = result
@@ -84,7 +84,7 @@ impl InProcessClient {
     /// Calls a tool.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<ToolAnswer> {
         let params = json!({"name": tool, "arguments": arguments});
-        Ok(ToolAnswer::of(&self.request("tools/call", params).await?))
+        Ok(ToolAnswer::from_result(&self.request("tools/call", params).await?))
     }
 
     /// Calls a tool and requests the size of the answer, which is null for an error.
@@ -96,7 +96,7 @@ impl InProcessClient {
         let params = json!({"name": tool, "arguments": arguments, "_meta": {STATS: true}});
         let result = self.request("tools/call", params).await?;
         let stats = result.pointer("/_meta/daysheet").cloned().unwrap_or_default();
-        Ok((ToolAnswer::of(&result), stats))
+        Ok((ToolAnswer::from_result(&result), stats))
     }
 
     /// Sends a request and waits for its result.

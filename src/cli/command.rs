@@ -345,7 +345,7 @@ impl Command {
             #[cfg(feature = "http")]
             Self::Ui { sandboxed, .. } => sandboxed.content(),
             Self::Demo { mail, .. } | Self::Sandbox { mail, .. } => {
-                Some(sandboxed::SandboxContent::of(mail.as_deref()))
+                Some(sandboxed::SandboxContent::new(mail.as_deref()))
             }
             _ => None,
         }

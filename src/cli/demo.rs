@@ -72,7 +72,7 @@ pub(super) async fn run(
         let Some(account) = accounts.iter().find(|one| one.provider == provider) else {
             continue;
         };
-        let api = RawApi::of(&app, sandbox.base(), account).await?;
+        let api = RawApi::new(&app, sandbox.base(), account).await?;
         let arguments = json!({"limit": LISTED, "account": account.id});
         let found = show(&mut client, "mail_search", arguments).await?;
         let ids = provider_ids(&found.json, "messages");
@@ -102,7 +102,7 @@ pub(super) async fn run(
     show(&mut client, "brief", json!({})).await?.compare(&[]);
 
     for account in &accounts {
-        let api = RawApi::of(&app, sandbox.base(), account).await?;
+        let api = RawApi::new(&app, sandbox.base(), account).await?;
         let folders = json!({"kind": "folders", "account": account.id});
         let folders = show(&mut client, "lookup", folders).await?;
         let ids = provider_ids(&folders.json, "folders");
@@ -172,7 +172,7 @@ struct RawApi {
 }
 
 impl RawApi {
-    async fn of(app: &App, sandbox: &str, account: &Account) -> Result<Self> {
+    async fn new(app: &App, sandbox: &str, account: &Account) -> Result<Self> {
         let gmail = account.provider == "google";
         let mailbox = if gmail { "gmail/v1/users/me" } else { "v1.0/me" };
         Ok(Self {

@@ -62,7 +62,7 @@ impl SandboxFlags {
 
     /// Returns the content of the sandbox, or `None` if it is not used.
     pub(super) fn content(&self) -> Option<SandboxContent> {
-        self.sandbox.then(|| SandboxContent::of(self.mail.as_deref()))
+        self.sandbox.then(|| SandboxContent::new(self.mail.as_deref()))
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) enum SandboxContent {
 
 impl SandboxContent {
     /// Returns the content of a sandbox over this folder, or without one.
-    pub(super) fn of(mail: Option<&Path>) -> Self {
+    pub(super) fn new(mail: Option<&Path>) -> Self {
         if mail.is_some() { Self::Folder } else { Self::Samples }
     }
 }

@@ -16,7 +16,7 @@ pub trait WordChoice: Copy + PartialEq + 'static {
     const WORDS: &'static [&'static str];
 
     /// Returns the value of a word, ignoring case.
-    fn of(word: &str) -> Option<Self> {
+    fn from_word(word: &str) -> Option<Self> {
         let known = |(known, _): &&(&str, Self)| known.eq_ignore_ascii_case(word);
         Self::TABLE.iter().find(known).map(|(_, value)| *value)
     }

@@ -135,7 +135,7 @@ fn understand(
         }
         _ => line.clone(),
     };
-    let parts = TimeParts::of(&spaced)?;
+    let parts = TimeParts::parse(&spaced)?;
     let days = match DateWords::read(&parts.date, parts.clock, context, start) {
         Ok(Some(days)) => days,
         Ok(None) => return Err(unclear(&line)),
@@ -204,7 +204,7 @@ struct TimeParts {
 }
 
 impl TimeParts {
-    fn of(line: &str) -> Result<Self> {
+    fn parse(line: &str) -> Result<Self> {
         let words: Vec<&str> = line.split(' ').collect();
         let mut parts = Self { date: Vec::new(), clock: None, offset: None, zone: None };
         let mut at = 0;

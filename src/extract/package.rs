@@ -113,7 +113,7 @@ impl<'a> OpenPackage<'a> {
         let Some(text) = self.text(&joined(folder, &format!("_rels/{file}.rels")))? else {
             return Ok(Vec::new());
         };
-        let mut xml = XmlReader::of(&text, &["rel"]);
+        let mut xml = XmlReader::with_namespaces(&text, &["rel"]);
         let mut relations = Vec::new();
         while let Some(event) = xml.step()? {
             if let XmlEvent::Start(element) = event

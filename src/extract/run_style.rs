@@ -104,7 +104,7 @@ pub enum BaselineShift {
 
 impl BaselineShift {
     /// Returns the position of text that is raised by this distance.
-    pub fn of(raised: f64) -> Self {
+    pub fn new(raised: f64) -> Self {
         match raised {
             raised if raised > 0.0 => Self::Up,
             raised if raised < 0.0 => Self::Down,

@@ -127,12 +127,12 @@ pub struct ElementEnd(String);
 impl<'a> XmlReader<'a> {
     /// Creates a reader that matches local names.
     pub fn new(text: &'a str) -> Self {
-        Self::of(text, &[])
+        Self::with_namespaces(text, &[])
     }
 
     /// Creates a reader for Office Open XML. Names in the namespaces `own` are local names; others
     /// get the prefix that Office uses for their namespace (`mc:Choice`).
-    pub fn of(text: &'a str, own: &'static [&'static str]) -> Self {
+    pub fn with_namespaces(text: &'a str, own: &'static [&'static str]) -> Self {
         let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
         // Some writers leave a bare `&` in text.

@@ -145,7 +145,7 @@ impl RequestLimits {
     }
 
     /// Returns the watch over the person who owns `store`.
-    pub fn of(self: &Arc<Self>, store: Store) -> Arc<dyn RequestWatch> {
+    pub fn watch_for(self: &Arc<Self>, store: Store) -> Arc<dyn RequestWatch> {
         let person = self.person(store.owner());
         let tokens_per_day = self.limits.tokens_per_day;
         Arc::new(WatchedPerson { limits: self.clone(), person, store, tokens_per_day })

@@ -22,7 +22,7 @@ impl TokenAuthority {
     /// # Errors
     /// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) for an unknown provider or an
     /// invalid tenant.
-    pub(crate) fn of(config: &Config, provider: &str, tenant: Option<&str>) -> Result<Self> {
+    pub(crate) fn new(config: &Config, provider: &str, tenant: Option<&str>) -> Result<Self> {
         let provider = provider_named(provider)?;
         let tenant = match (tenant, (provider.tenant)(config)) {
             (None, set) => set.unwrap_or_default().to_owned(),

@@ -41,7 +41,7 @@ impl DeviceSignIn {
         tenant: Option<&str>,
         scopes: &[&str],
     ) -> Result<Self> {
-        let authority = TokenAuthority::of(config, provider, tenant)?;
+        let authority = TokenAuthority::new(config, provider, tenant)?;
         let provider = authority.provider;
         let device = provider.device.ok_or_else(|| error_messages::no_device_flow(provider))?;
         let client = client(config, &authority)?.set_device_authorization_url(

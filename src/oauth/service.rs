@@ -36,7 +36,7 @@ pub(super) async fn tokens(
     email: &str,
     scopes: &[&str],
 ) -> Result<GrantedTokens> {
-    let authority = TokenAuthority::of(config, "google", None)?;
+    let authority = TokenAuthority::new(config, "google", None)?;
     let endpoint = &config.endpoints.google_token;
     let now = config.clock.seconds();
     let claims = json!({

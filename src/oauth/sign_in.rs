@@ -56,7 +56,7 @@ impl SignIn {
         scopes: &[&str],
         login_hint: Option<&str>,
     ) -> Result<Self> {
-        let authority = TokenAuthority::of(config, provider, tenant)?;
+        let authority = TokenAuthority::new(config, provider, tenant)?;
         let provider = authority.provider;
         // A missing client is reported before a port is used.
         client(config, &authority)?;

@@ -43,7 +43,7 @@ impl WebSignIn {
         scopes: &[&str],
         redirect: &Url,
     ) -> Result<Self> {
-        let authority = TokenAuthority::of(config, provider, tenant)?;
+        let authority = TokenAuthority::new(config, provider, tenant)?;
         // Checked first, so that a missing client is reported before anything is stored.
         client(config, &authority)?;
         let (_, verifier) = oauth2::PkceCodeChallenge::new_random_sha256();
@@ -108,7 +108,7 @@ impl WebSignIn {
     }
 
     fn authority(&self, config: &Config) -> Result<TokenAuthority> {
-        TokenAuthority::of(config, &self.provider, self.tenant.as_deref())
+        TokenAuthority::new(config, &self.provider, self.tenant.as_deref())
     }
 }
 

@@ -127,7 +127,7 @@ async fn add_source(
     if shown.is_full() && source.has_changes() {
         return Ok(false);
     }
-    let label = shown.labels.of(&place.account);
+    let label = shown.labels.label_of(&place.account);
     if source.pages.iter().any(|page| page.started_over) {
         let line = note!(
             "{}, {}: the cursor was too old; earlier changes are unknown, later ones are \
@@ -146,7 +146,7 @@ async fn add_source(
 
 /// Returns the note on a source that failed.
 fn failed_source(shown: &ChangeRows<'_>, place: &ChangePosition, error: &Error) -> Note {
-    let label = shown.labels.of(&place.account);
+    let label = shown.labels.label_of(&place.account);
     let of = place.of.word();
     let line =
         note!("{}, {}: not included; retried on the next call: {}", ours(&label), ours(of), error);

@@ -38,7 +38,7 @@ pub(super) struct FolderNames {
 
 impl FolderNames {
     /// Returns the names of an account, if they were read lately.
-    fn of(&self, account: &str) -> Option<Vec<String>> {
+    fn names_of(&self, account: &str) -> Option<Vec<String>> {
         let by_account = self.by_account.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, names) = by_account.get(account)?;
         (since.elapsed() < NAMES_LAST).then(|| names.clone())
@@ -118,7 +118,7 @@ async fn folder_names(
 
 /// Returns the names of the folders, labels and categories of an account, read lately or now.
 async fn names_of(ctx: &Context, known: &FolderNames, account: &Account) -> Result<Vec<String>> {
-    if let Some(names) = known.of(&account.id) {
+    if let Some(names) = known.names_of(&account.id) {
         return Ok(names);
     }
     let (folders, labels) = futures_util::future::join(

@@ -120,7 +120,7 @@ pub(super) async fn assign_handles(
     account: &Account,
 ) -> Result<()> {
     for prefix in rows.handle_kinds() {
-        let Some(kind) = HandleKind::of(prefix) else {
+        let Some(kind) = HandleKind::from_prefix(prefix) else {
             continue;
         };
         let ids = rows.ids(prefix);

@@ -80,7 +80,7 @@ fn with<T>(change: impl FnOnce(&mut RunningCall) -> T) -> Option<T> {
 }
 
 /// Describes a call that writes, in the words of its arguments, without the content of the write.
-pub(super) fn of(action: &ToolAction) -> Option<String> {
+pub(super) fn describe_write(action: &ToolAction) -> Option<String> {
     let id = |id: &Option<String>| id.as_ref().map_or_else(String::new, |id| format!(" id={id}"));
     let ids = |ids: &[&str]| match ids {
         [one] => format!(" id={one}"),

@@ -339,7 +339,7 @@ async fn build_response(
     format: Format,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    let what = interrupted::of(&action);
+    let what = interrupted::describe_write(&action);
     // Boxed, as are the others of its size: a thread's stack is small.
     let call = dispatch(ctx, action, format, caller);
     let mut response = run_recorded(what, call).await;

@@ -204,7 +204,7 @@ impl Server {
             of(capabilities.extensions).or_else(|| of(capabilities.experimental))
         });
         let word = declared.as_ref().and_then(|declared| declared.get("format")?.as_str());
-        word.and_then(FormatWord::of).map_or(self.format, |word| word.or(self.format))
+        word.and_then(FormatWord::from_word).map_or(self.format, |word| word.or(self.format))
     }
 
     /// Returns the error for an unknown tool.

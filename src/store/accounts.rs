@@ -58,7 +58,7 @@ impl FromRow<'_, AnyRow> for AccountRow {
             via: row.try_get("via")?,
             tenant: row.try_get("tenant")?,
             scopes: row.try_get("scopes")?,
-            status: AccountStatus::of(row.try_get("status")?),
+            status: AccountStatus::from_word(row.try_get("status")?),
             problem: row.try_get("problem")?,
             added: row.try_get("added")?,
             sealed: row.try_get("sealed")?,

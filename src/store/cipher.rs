@@ -32,7 +32,7 @@ pub(super) struct BoundName(String);
 
 impl BoundName {
     /// Returns this name.
-    pub(super) fn of(name: impl fmt::Display) -> Self {
+    pub(super) fn new(name: impl fmt::Display) -> Self {
         Self(name.to_string())
     }
 }

@@ -77,7 +77,7 @@ impl HandleKind {
     }
 
     /// Returns the kind with this letter.
-    pub fn of(prefix: char) -> Option<Self> {
+    pub fn from_prefix(prefix: char) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.prefix() == prefix)
     }
 
@@ -91,7 +91,7 @@ impl HandleKind {
     /// not a handle and may be a provider's id.
     pub fn parse(text: &str) -> Option<(Self, u64)> {
         let mut chars = text.chars();
-        let kind = Self::of(chars.next()?)?;
+        let kind = Self::from_prefix(chars.next()?)?;
         let digits = chars.as_str();
         if digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;

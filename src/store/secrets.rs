@@ -75,7 +75,7 @@ impl Store {
 
     /// Returns the name that the owner's text with this identity is bound to.
     fn bound_name(&self, identity: &str) -> BoundName {
-        BoundName::of(format_args!("{}/{identity}", self.owner()))
+        BoundName::new(format_args!("{}/{identity}", self.owner()))
     }
 }
 

@@ -19,12 +19,12 @@ pub(super) struct CallArguments {
 impl CallArguments {
     /// Creates the arguments of a tool. Refuses unknown and missing ones.
     pub(super) fn new(tool: &'static Tool, arguments: Map<String, Value>) -> Result<Self> {
-        Self::of(tool.name, tool.args, arguments, false)
+        Self::from_map(tool.name, tool.args, arguments, false)
     }
 
     /// Creates the arguments from the members of `name`. With `clearing`, an empty text counts as
     /// given: it clears the field.
-    fn of(
+    fn from_map(
         name: &str,
         args: &'static [ToolArgument],
         arguments: Map<String, Value>,
@@ -204,7 +204,7 @@ impl CallArguments {
         items
             .iter()
             .map(|item| match item {
-                Value::Object(object) => Self::of(name, members, object.clone(), true),
+                Value::Object(object) => Self::from_map(name, members, object.clone(), true),
                 other => Err(wrong(name, other, "a list of objects")),
             })
             .collect()
@@ -218,7 +218,7 @@ impl CallArguments {
         };
         let word = value.as_str().map(|word| synonyms::meant_word(name, word.trim()));
         word.filter(|word| words.iter().any(|known| known.eq_ignore_ascii_case(word)))
-            .and_then(T::of)
+            .and_then(T::from_word)
             .map(Some)
             .ok_or_else(|| wrong(name, value, &format!("one of: {}", words.join(", "))))
     }

@@ -67,7 +67,7 @@ impl CalendarSearch {
     fn checked(self, args: &CallArguments) -> Result<Self> {
         // Checked before the accounts are known, so that the error does not depend on them.
         if let (Some(columns), None) = (self.columns(), &self.cursor) {
-            columns.of(&EVENT)?;
+            columns.columns_of(&EVENT)?;
         }
         if let Some(cursor) = &self.cursor {
             // Clients may send defaults, which do not contradict the cursor.

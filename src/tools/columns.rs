@@ -44,7 +44,7 @@ impl ColumnChoice {
     }
 
     /// Returns the requested columns of `table`, in the order of the table.
-    pub fn of(&self, table: &'static Table) -> Result<Vec<&'static TableColumn>> {
+    pub fn columns_of(&self, table: &'static Table) -> Result<Vec<&'static TableColumn>> {
         let names = match self {
             Self::Level(level) => return Ok(table.up_to(*level)),
             Self::Named(names) => names,

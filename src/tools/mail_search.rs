@@ -63,7 +63,7 @@ impl MailSearch {
     fn checked(self, _: &CallArguments) -> Result<Self> {
         if let (Some(columns), None) = (self.columns(), &self.cursor) {
             // Checked before the accounts are known, so that the error does not depend on them.
-            columns.of(match self.by {
+            columns.columns_of(match self.by {
                 Some(RowKind::Thread) => &THREAD,
                 Some(RowKind::Sender) => &SENDER,
                 Some(RowKind::Message) | None => &MESSAGE,

@@ -73,7 +73,7 @@ pub struct CallIdentity {
 }
 
 impl CallIdentity {
-    pub(super) fn of(tool: &'static Tool, args: &CallArguments, effect: ToolEffect) -> Self {
+    pub(super) fn new(tool: &'static Tool, args: &CallArguments, effect: ToolEffect) -> Self {
         let mut arguments = args.given().clone();
         arguments.retain(|name, _| AnswerView::ARGS.iter().all(|arg| arg.name != name));
         Self { tool: tool.name, arguments, effect }

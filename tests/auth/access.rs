@@ -199,7 +199,7 @@ async fn person_is_the_issuer_and_the_subject() {
     let ann = person("ann", json!({})).await;
     assert_eq!(
         ann,
-        CallingPerson::of(
+        CallingPerson::new(
             TokenSubject { issuer: &issuer.url, subject: "ann" },
             None,
             AccessLevel::Full
@@ -213,7 +213,7 @@ async fn person_is_the_issuer_and_the_subject() {
         assert_ne!(person(other, same).await.owner, ann.owner, "{other:?}");
     }
     assert_ne!(
-        CallingPerson::of(
+        CallingPerson::new(
             TokenSubject { issuer: "https://a.example", subject: "b" },
             None,
             AccessLevel::Full

@@ -62,7 +62,7 @@ async fn browser_signs_in_with_a_code() {
     let person = web.finish(pending, &query).await.unwrap();
     assert_eq!(
         person,
-        CallingPerson::of(
+        CallingPerson::new(
             TokenSubject { issuer: &issuer.url, subject: "ann" },
             Some("Ann".to_owned()),
             AccessLevel::Full

@@ -340,7 +340,7 @@ fn counting_work_grows_linearly() {
 #[test]
 fn every_token_has_its_rank() {
     for (tokenizer, count) in Tokenizer::ALL.into_iter().zip([199_998, 100_256]) {
-        let vocabulary = TokenVocabulary::of(tokenizer.file());
+        let vocabulary = TokenVocabulary::new(tokenizer.file());
         assert_eq!(vocabulary.len(), count);
         for rank in 0..u32::try_from(count).unwrap() {
             let token = vocabulary.token(rank).unwrap();
@@ -370,7 +370,7 @@ fn vocabulary_file_has_its_documented_layout() {
     assert_eq!(file[..8], *vocabulary::MAGIC);
     assert_eq!(file[8..20], [6, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0]);
     assert_eq!(file[20 + 9 * 4..], *b"\x01\0\0\x02\0\0\x03\0\0\x05\0\0\x07\0\0\x0a\0\0abcbcababc");
-    let vocabulary = TokenVocabulary::of(&file);
+    let vocabulary = TokenVocabulary::new(&file);
     let mut merger = PieceMerger::new(&vocabulary);
     // `bc` has the lower rank, so `ab` is never merged.
     let counts = ["abc", "abca", "aabcb", "ab", "ba", "bcbc", "xyz", ""]
@@ -385,8 +385,8 @@ fn oversized_vocabulary_is_refused() {
     assert_eq!(vocabulary::file(&tokens), None);
     assert_eq!(vocabulary::file(&[vec![0; 1 << 24]]), None);
     let nothing = vocabulary::file(&[]).unwrap();
-    assert!(TokenVocabulary::of(&nothing).is_empty());
-    assert_eq!(TokenVocabulary::of(&nothing).rank(b""), None);
+    assert!(TokenVocabulary::new(&nothing).is_empty());
+    assert_eq!(TokenVocabulary::new(&nothing).rank(b""), None);
 }
 
 proptest! {
@@ -406,9 +406,9 @@ proptest! {
         let cut = cut.index(2 * file.len());
         file.truncate(cut);
         for rank in 0..16 {
-            TokenVocabulary::of(&file).token(rank);
+            TokenVocabulary::new(&file).token(rank);
         }
-        let vocabulary = TokenVocabulary::of(&file);
+        let vocabulary = TokenVocabulary::new(&file);
         let count = PieceMerger::new(&vocabulary).count(piece.as_bytes());
         prop_assert!(count <= piece.len().max(1));
     }

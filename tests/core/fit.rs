@@ -464,7 +464,7 @@ proptest! {
                 return Ok(());
             }
         };
-        let whole = WholeBlocks::of(response, format, &SECRET);
+        let whole = WholeBlocks::new(response, format, &SECRET);
         let mut seen: Vec<String> = Vec::new();
         for (number, chunk) in all.iter().enumerate() {
             let tokens: usize = chunk.blocks.iter().map(|block| Tokenizer::O200k.count(block)).sum();

@@ -200,7 +200,7 @@ async fn nothing_of_anothers_is_reached() {
     let output = after(&read, "output_read id=");
     let undo = ann.ok("mail_modify", json!({"ids": [handle], "do": "star"})).await;
     let undo = after(&undo, "undo: ");
-    let owner = daysheet_auth::CallingPerson::of(
+    let owner = daysheet_auth::CallingPerson::new(
         daysheet_auth::TokenSubject { issuer: &issuer.url, subject: "ann" },
         None,
         daysheet_core::access::AccessLevel::Full,

@@ -76,7 +76,7 @@ async fn calls_beyond_those_at_once_wait_and_are_then_refused() {
     let metrics = Arc::new(ServiceMetrics::new(UpstreamRequests::new(8)));
     let limits = RequestLimits::new(stage.app.config.limits, metrics.clone(), clock::clock());
     let limits = Arc::new(limits.patience(Duration::from_millis(20)));
-    let watch = limits.of(stage.app.store().for_owner("p-ann"));
+    let watch = limits.watch_for(stage.app.store().for_owner("p-ann"));
     let running = watch.admit().await.unwrap();
     let error = watch.admit().await.err().unwrap();
     assert!(matches!(error.kind(), ErrorKind::RateLimited(Some(_))));
@@ -84,13 +84,13 @@ async fn calls_beyond_those_at_once_wait_and_are_then_refused() {
         error.to_string(),
         "1 calls are already running: wait 5 s and call again, with fewer calls at once"
     );
-    assert!(limits.of(stage.app.store().for_owner("p-bo")).admit().await.is_ok());
+    assert!(limits.watch_for(stage.app.store().for_owner("p-bo")).admit().await.is_ok());
     // Four wait for each place; one more is refused at once.
     let patience = Duration::from_millis(400);
     let patient = Arc::new(
         RequestLimits::new(stage.app.config.limits, metrics, clock::clock()).patience(patience),
     );
-    let crowd = patient.of(stage.app.store().for_owner("p-ann"));
+    let crowd = patient.watch_for(stage.app.store().for_owner("p-ann"));
     let place = crowd.admit().await.unwrap();
     let started = Instant::now();
     let refused = join_all(

@@ -99,7 +99,7 @@ impl Stage {
         let at = issuer.as_ref().map_or(ISSUER, |settings| &settings.issuer).to_owned();
         let person = |name: &str| {
             let subject = TokenSubject { issuer: &at, subject: name };
-            CallingPerson::of(subject, Some(name.to_owned()), AccessLevel::Full)
+            CallingPerson::new(subject, Some(name.to_owned()), AccessLevel::Full)
         };
         let folder = mail.as_ref().map(|mail| mail.path().to_path_buf());
         let sandbox =
@@ -248,7 +248,7 @@ impl Shared {
 /// Returns a person of the tests, whose token is their name.
 pub fn person(name: &str) -> CallingPerson {
     let subject = TokenSubject { issuer: ISSUER, subject: name };
-    CallingPerson::of(subject, Some(name.to_owned()), AccessLevel::Full)
+    CallingPerson::new(subject, Some(name.to_owned()), AccessLevel::Full)
 }
 
 /// A client of `/mcp`, of either era.

@@ -25,7 +25,7 @@ fn columns_are_named_in_either_number() {
         (&THREAD, "flag", ["id", "flags"]),
         (&THREAD, "flags", ["id", "flags"]),
     ] {
-        let found = ColumnChoice::Named(vec![name.to_owned()]).of(table).unwrap();
+        let found = ColumnChoice::Named(vec![name.to_owned()]).columns_of(table).unwrap();
         let found: Vec<&str> = found.iter().map(|field| field.name).collect();
         assert_eq!(found, columns, "{name}");
     }

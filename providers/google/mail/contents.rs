@@ -49,7 +49,7 @@ impl GmailMailbox {
         }
         let only_raw = Projection { paths: vec!["raw".to_owned()], ..Projection::default() };
         let answer = self.fetch_message(id, &only_raw, "raw").await?;
-        let DecodedData { bytes, damaged } = DecodedData::of(text(&answer, "raw"));
+        let DecodedData { bytes, damaged } = DecodedData::new(text(&answer, "raw"));
         let mut notes = Vec::new();
         if damaged {
             notes.push("the raw message is damaged base64; it is shown up to the damage".into());

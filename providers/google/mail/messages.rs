@@ -94,7 +94,7 @@ impl GmailMailbox {
             return Err(too_large(file.size, most));
         }
         let DecodedData { bytes, damaged } = match file.data {
-            Some(data) => DecodedData::of(data),
+            Some(data) => DecodedData::new(data),
             None if file.attachment.is_empty() && file.size == 0 => DecodedData::default(),
             None if file.attachment.is_empty() => {
                 return Err(Error::argument("Gmail does not hand out this part as a file")

@@ -121,7 +121,7 @@ pub fn read(id: &str, item: &Value) -> MessageTree {
     let mut tree = MessageTree::default();
     if let Some(payload) = item.get("payload") {
         tree.sort_part(id, payload, PartPosition { inside: "", shown: true });
-        tree.obstacle = header(payload, "Content-Type").and_then(TextObstacle::of);
+        tree.obstacle = header(payload, "Content-Type").and_then(TextObstacle::from_content_type);
     }
     // A message with a text needs no other form of it.
     if !tree.texts.is_empty() || tree.obstacle == Some(TextObstacle::Smime) {
@@ -408,7 +408,7 @@ pub fn headers(item: &Value) -> String {
 
 impl DecodedData {
     /// Decodes base64url.
-    pub fn of(data: &str) -> Self {
+    pub fn new(data: &str) -> Self {
         match BASE64.decode(data) {
             Ok(bytes) => Self { bytes, damaged: false },
             Err(_) => Self::up_to_damage(data),
@@ -421,7 +421,7 @@ impl DecodedData {
     /// [`Kind::Provider`](daysheet_core::error::ErrorKind::Provider) if the response has another form.
     pub fn of_part(body: &[u8]) -> Result<Self> {
         let part: PartData = client::parse(body)?;
-        Ok(Self::of(&part.data))
+        Ok(Self::new(&part.data))
     }
 
     fn up_to_damage(data: &str) -> Self {
@@ -464,7 +464,7 @@ fn form(part: &Value, mime: &str) -> Option<BodyPart> {
     let body = part.get("body")?;
     let attachment = text(body, "attachmentId");
     if let Some(data) = body.get("data").and_then(Value::as_str) {
-        return Some(BodyPart::Here { kind, data: DecodedData::of(data) });
+        return Some(BodyPart::Here { kind, data: DecodedData::new(data) });
     }
     (!attachment.is_empty())
         .then(|| BodyPart::Elsewhere { kind, attachment: attachment.to_owned() })

@@ -156,7 +156,7 @@ pub async fn events(graph: &GraphAccount, ask: &EventListRequest) -> Vec<Result<
     let mut requests = Vec::new();
     let mut answers: Vec<Option<Error>> = Vec::new();
     for (calendar, cursor) in &ask.calendars {
-        match RangePage::of(ask, cursor.as_deref()).request(graph, ask, calendar) {
+        match RangePage::new(ask, cursor.as_deref()).request(graph, ask, calendar) {
             Ok(request) => {
                 requests.push(request);
                 answers.push(None);
@@ -174,7 +174,7 @@ pub async fn events(graph: &GraphAccount, ask: &EventListRequest) -> Vec<Result<
                 .unwrap_or_else(|| Err(Error::new(ErrorKind::Internal, "a calendar was left out")))
                 .map_err(|error| explain(error, cursor.is_some()))
                 .and_then(|answer| {
-                    RangePage::of(ask, cursor.as_deref()).read(graph, ask, calendar, answer)
+                    RangePage::new(ask, cursor.as_deref()).read(graph, ask, calendar, answer)
                 }),
         });
     }
@@ -191,7 +191,7 @@ struct RangePage<'a> {
 }
 
 impl<'a> RangePage<'a> {
-    fn of(ask: &EventListRequest, cursor: Option<&'a str>) -> Self {
+    fn new(ask: &EventListRequest, cursor: Option<&'a str>) -> Self {
         let (from, link) = match cursor {
             Some(cursor) => match cursor.split_once(' ') {
                 Some((from, link)) => (from, Some(link)),

@@ -28,7 +28,7 @@ struct EventDescription<'e> {
 }
 
 impl<'e> EventDescription<'e> {
-    fn of(event: &'e Value) -> Self {
+    fn new(event: &'e Value) -> Self {
         let body = nested(event, "body");
         let link = match text(nested(event, "onlineMeeting"), "joinUrl") {
             "" => text(event, "onlineMeetingUrl"),
@@ -50,7 +50,7 @@ impl<'e> EventDescription<'e> {
 
 /// Returns the description without the joining details, as plain text.
 pub fn own_notes(event: &Value) -> String {
-    let old = EventDescription::of(event);
+    let old = EventDescription::new(event);
     let details = old.details().unwrap_or_default();
     plain(old.content.replacen(details, "", 1)).trim().to_owned()
 }
@@ -61,7 +61,7 @@ pub fn own_notes(event: &Value) -> String {
 /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if the joining details cannot be
 /// separated from the rest.
 pub fn body(current: &Value, notes: &str) -> Result<Value> {
-    let old = EventDescription::of(current);
+    let old = EventDescription::new(current);
     let Some(details) = old.details() else {
         if old.online && mentions(old.content, old.link) {
             return Err(Error::argument(

@@ -69,7 +69,7 @@ pub async fn busy(
                 let Ok(known) = schedule else { continue };
                 let more = match (&found, own.as_ref().filter(|_| is_me(who))) {
                     (_, Some(own)) => Ok(read_schedule(own, who)),
-                    (Ok(found), _) => of(found, who),
+                    (Ok(found), _) => find_schedule(found, who),
                     (Err(error), _) => Err(error.clone()),
                 };
                 match more {
@@ -116,8 +116,8 @@ async fn ask(
     Ok(page(graph.post_query(&request, &question).await?)?.0)
 }
 
-/// Reads one person's schedule from the response.
-fn of(found: &[Value], who: &str) -> Result<BusySchedule> {
+/// Returns one person's schedule from the response.
+fn find_schedule(found: &[Value], who: &str) -> Result<BusySchedule> {
     let schedule = found
         .iter()
         .find(|schedule| text(schedule, "scheduleId").eq_ignore_ascii_case(who.trim()))

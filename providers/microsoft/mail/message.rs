@@ -156,7 +156,7 @@ fn parts(mut item: Value) -> MessageContent {
     };
     let part = part.filter(|part| !is_empty(part));
     MessageContent {
-        obstacle: content_type(&item).and_then(TextObstacle::of),
+        obstacle: content_type(&item).and_then(TextObstacle::from_content_type),
         item,
         parts: part.map(|part| vec![vec![part]]).into_iter().collect(),
         ..MessageContent::default()

@@ -47,7 +47,7 @@ pub(crate) fn answer(
         write(&mut body, id, carry_out(&inner));
     }
     body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
-    HttpResponse::of(StatusCode::OK, TYPE, body)
+    HttpResponse::new(StatusCode::OK, TYPE, body)
 }
 
 /// Returns the boundary of a batch, or `None` if the request is not one.
@@ -77,7 +77,7 @@ fn read<'a>(whole: &HttpRequest, part: &'a str) -> Option<(Option<&'a str>, Http
     }
     let method = method.parse::<Method>().ok()?;
     let body = body.trim().as_bytes().to_vec().into();
-    Some((id, HttpRequest::of(method, path, query, headers, body)))
+    Some((id, HttpRequest::new(method, path, query, headers, body)))
 }
 
 /// Returns header fields as names and values.

@@ -32,14 +32,14 @@ pub(super) fn let_in<'a>(
     user: Option<&str>,
     [own, shared]: [&[&str]; 2],
 ) -> Result<ExchangeMailbox<'a>, GraphError> {
-    let own_store = ExchangeMailbox::of(state, &access.mailbox);
+    let own_store = ExchangeMailbox::find(state, &access.mailbox);
     let own_store = own_store.ok_or_else(|| invalid_user(&access.mailbox))?;
     let (store, needed) = match user {
         None => (own_store, own),
         // `/users/ID` with one's own id is the same as `/me`, and so is `/users/ADDRESS` below.
         Some(user) if user == own_store.ids().mailbox() => (own_store, own),
         Some(user) => {
-            let store = ExchangeMailbox::of(state, user).ok_or_else(|| invalid_user(user))?;
+            let store = ExchangeMailbox::find(state, user).ok_or_else(|| invalid_user(user))?;
             let mine = store.mailbox.address == own_store.mailbox.address;
             (store, if mine { own } else { shared })
         }

@@ -57,7 +57,7 @@ pub(super) fn handle(
         items.into_iter().map(|item| response(state, request, item, handle)).collect();
     // Clients must match answers by `id`; reversing them exposes those that go by position.
     responses.reverse();
-    Ok(GraphResponse::of(GraphBody::Json(json!({ "responses": responses }))))
+    Ok(GraphResponse::new(GraphBody::Json(json!({ "responses": responses }))))
 }
 
 /// A part of a batch.
@@ -137,7 +137,7 @@ fn response(
     }
     let (path, query) = item.url.split_once('?').unwrap_or((&item.url, ""));
     let path = format!("v1.0/{}", path.trim_start_matches('/'));
-    let request = HttpRequest::of(item.method, &path, query, headers, item.body);
+    let request = HttpRequest::new(item.method, &path, query, headers, item.body);
     let path: Vec<&str> = request.path.iter().skip(1).map(String::as_str).collect();
     let fault = state.item_fault().map(|fault| {
         // A connection cannot break inside a batch; the closest error of a part is a gateway

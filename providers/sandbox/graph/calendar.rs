@@ -87,7 +87,7 @@ pub(super) fn handle(
     let store = access::let_in(state, access, user, call.permissions(&request.method))?;
     let options = QueryOptions::read(request, call.options())?;
     let prefer = PreferHeader::read(request);
-    let zone = prefer.zone.as_deref().map(RequestedZone::of).transpose()?;
+    let zone = prefer.zone.as_deref().map(RequestedZone::from_name).transpose()?;
     let base = RequestContext { state, request, store, options: &options, prefer: &prefer };
     // Locked until the answer is built, so that checking `If-Match` and writing are one step.
     let mut agenda = state.agenda();
@@ -129,7 +129,7 @@ impl CalendarContext<'_> {
             CalendarCall::Event(id) => answer::event(self, id)?,
             CalendarCall::Instances(id) => answer::instances(self, id)?,
         };
-        Ok(GraphResponse::of(body))
+        Ok(GraphResponse::new(body))
     }
 
     fn calendars(&self) -> Result<GraphBody, GraphError> {
@@ -170,7 +170,7 @@ impl CalendarContext<'_> {
         Ok(GraphResponse {
             status: StatusCode::CREATED,
             location: self.calendar_link(place),
-            ..GraphResponse::of(self.calendar(place)?)
+            ..GraphResponse::new(self.calendar(place)?)
         })
     }
 
@@ -192,7 +192,7 @@ impl CalendarContext<'_> {
             let change = |calendar: &mut calendars::StoredCalendar| calendar.name = name.to_owned();
             self.agenda.change_calendar(place, change);
         }
-        Ok(GraphResponse::of(self.calendar(place)?))
+        Ok(GraphResponse::new(self.calendar(place)?))
     }
 
     fn delete_calendar(&mut self, id: &str) -> Result<GraphResponse, GraphError> {

@@ -95,7 +95,7 @@ pub(super) fn handle(
     };
     let options = QueryOptions::read(&first, call.options())?;
     let prefer = PreferHeader::read(request);
-    let zone = prefer.zone.as_deref().map(RequestedZone::of).transpose()?;
+    let zone = prefer.zone.as_deref().map(RequestedZone::from_name).transpose()?;
     let base = RequestContext { state, request: &first, store, options: &options, prefer: &prefer };
     let mut agenda = state.agenda();
     let now = match call {
@@ -122,7 +122,7 @@ pub(super) fn handle(
         }
     };
     let body = page(&base, &round, kind, rows, top);
-    Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
+    Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::new(body) })
 }
 
 /// Refuses options that a calendar's delta does not support.

@@ -37,7 +37,7 @@ pub(crate) struct ExchangeMailbox<'a> {
 
 impl<'a> ExchangeMailbox<'a> {
     /// Returns the mailbox of an address.
-    pub fn of(state: &'a RequestState, address: &str) -> Option<Self> {
+    pub fn find(state: &'a RequestState, address: &str) -> Option<Self> {
         let (mailbox, index) = state.indexed(address)?;
         Some(Self { mailbox, index, graph: &state.graph })
     }

@@ -75,7 +75,7 @@ pub(crate) struct MailboxIds {
 
 impl MailboxIds {
     /// Returns the ids of an address's mailbox.
-    pub fn of(address: &str) -> Self {
+    pub fn new(address: &str) -> Self {
         let address = address.to_lowercase();
         Self {
             guid: guid(&digest(&[b"mailbox", address.as_bytes()])),

@@ -30,7 +30,7 @@ pub(crate) struct GraphResponse {
 
 impl GraphResponse {
     /// Returns a response with status 200 and no further headers.
-    pub fn of(body: GraphBody) -> Self {
+    pub fn new(body: GraphBody) -> Self {
         Self { status: StatusCode::OK, body, location: None, applied: Vec::new(), bare: false }
     }
 
@@ -63,7 +63,7 @@ impl GraphResponse {
 
     /// Returns a response without a body.
     pub fn empty(status: StatusCode) -> Self {
-        Self { status, ..Self::of(GraphBody::Nothing) }
+        Self { status, ..Self::new(GraphBody::Nothing) }
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn no_content() -> GraphResponse {
 
 /// Returns 202 for a request that is carried out later.
 pub(super) fn accepted() -> GraphResponse {
-    GraphResponse { status: StatusCode::ACCEPTED, ..GraphResponse::of(GraphBody::Nothing) }
+    GraphResponse { status: StatusCode::ACCEPTED, ..GraphResponse::new(GraphBody::Nothing) }
 }
 
 /// Returns an entity with its context URL.

@@ -30,7 +30,7 @@ impl RequestedZone {
     /// # Errors
     ///
     /// 400 for an unknown name.
-    pub fn of(name: &str) -> Result<Self, GraphError> {
+    pub fn from_name(name: &str) -> Result<Self, GraphError> {
         let zone = find(name).ok_or_else(|| unknown_zone(name))?;
         Ok(Self { name: name.to_owned(), zone })
     }

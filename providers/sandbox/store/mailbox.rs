@@ -90,7 +90,7 @@ impl Mailbox {
         threads::join(&mut messages);
         let last = messages.last().map(|message| message.history);
         let records =
-            messages.iter().map(|message| HistoryRecord::of(message, HistoryEvent::Added));
+            messages.iter().map(|message| HistoryRecord::new(message, HistoryEvent::Added));
         let mut mailbox = Self {
             address,
             labels,

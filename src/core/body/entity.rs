@@ -74,7 +74,7 @@ pub struct PartTree<'m> {
 
 impl<'m> PartTree<'m> {
     /// Sorts the parts of a message.
-    pub fn of(message: &'m Message<'m>) -> Self {
+    pub fn new(message: &'m Message<'m>) -> Self {
         let mut tree = Self { message, texts: Vec::new(), files: Vec::new(), odd: Vec::new() };
         tree.sort_part(0, 0, true);
         tree

@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 20;
 pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
     let Some(content) = content(p7m) else { return };
     let Some(parsed) = MessageParser::default().parse(&content) else { return };
-    let tree = PartTree::of(&parsed);
+    let tree = PartTree::new(&parsed);
     if !tree.texts.is_empty() {
         message
             .notes
@@ -51,17 +51,18 @@ pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
 /// Returns the signed content of a CMS document, a MIME entity. `None` if the document is
 /// encrypted, is a detached signature, or is damaged.
 pub fn content(bytes: &[u8]) -> Option<Vec<u8>> {
-    let whole = BerElement::first(bytes, MAX_DEPTH)?.of(SEQUENCE)?;
+    let whole = BerElement::first(bytes, MAX_DEPTH)?.if_tagged(SEQUENCE)?;
     let [kind, signed, ..] = whole.children()?[..] else { return None };
     // Encrypted content has another type, `envelopedData`.
-    let [signed, ..] = signed.of(EXPLICIT).filter(|_| kind.body == SIGNED_DATA)?.children()?[..]
+    let [signed, ..] =
+        signed.if_tagged(EXPLICIT).filter(|_| kind.body == SIGNED_DATA)?.children()?[..]
     else {
         return None;
     };
     // The version, the digest algorithms, and the signed content.
-    let [_, _, packed, ..] = signed.of(SEQUENCE)?.children()?[..] else { return None };
-    let [_, content, ..] = packed.of(SEQUENCE)?.children()?[..] else { return None };
-    let [content, ..] = content.of(EXPLICIT)?.children()?[..] else { return None };
+    let [_, _, packed, ..] = signed.if_tagged(SEQUENCE)?.children()?[..] else { return None };
+    let [_, content, ..] = packed.if_tagged(SEQUENCE)?.children()?[..] else { return None };
+    let [content, ..] = content.if_tagged(EXPLICIT)?.children()?[..] else { return None };
     let mut found = Vec::new();
     content.octets(&mut found)?;
     Some(found)
@@ -114,7 +115,7 @@ impl<'a> BerElement<'a> {
     }
 
     /// Returns the element if it has this tag.
-    fn of(self, tag: u8) -> Option<Self> {
+    fn if_tagged(self, tag: u8) -> Option<Self> {
         (self.tag == tag).then_some(self)
     }
 

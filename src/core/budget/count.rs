@@ -39,7 +39,7 @@ impl Tokenizer {
     /// Counts like [`count`](Self::count) and also measures the cost. `steps` grow linearly with
     /// the length of the text, regardless of its content.
     pub fn work(self, text: &str) -> CountResult {
-        let vocabulary = TokenVocabulary::of(self.file());
+        let vocabulary = TokenVocabulary::new(self.file());
         let mut merger = PieceMerger::new(&vocabulary);
         let mut pieces = PieceIter::new(text, self);
         let tokens = pieces.by_ref().map(|piece| merger.count(piece.as_bytes())).sum();

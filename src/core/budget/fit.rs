@@ -95,7 +95,7 @@ pub struct WholeBlocks {
 
 impl WholeBlocks {
     /// Writes the complete response.
-    pub fn of(response: &WholeAnswer, format: Format, secret: &[u8; 32]) -> Self {
+    pub fn new(response: &WholeAnswer, format: Format, secret: &[u8; 32]) -> Self {
         let pieces = pieces::pieces(response, &AnswerSizer::none(format), secret);
         let chosen = pieces.whole();
         let notes = response.notes.iter().cloned().chain(response.legend.note(|_| true)).collect();
@@ -120,7 +120,7 @@ impl WholeBlocks {
     /// Writes the complete response in the form that is stored for `output_read`, which is
     /// independent of the requested format.
     pub fn kept(response: &WholeAnswer, secret: &[u8; 32]) -> Self {
-        let whole = Self::of(response, Format::default(), secret);
+        let whole = Self::new(response, Format::default(), secret);
         whole.with_rows(response).with_cuts(response, secret)
     }
 
@@ -187,7 +187,7 @@ pub fn fit(
     let mut keep =
         |whole: &WholeBlocks| output.take().map(|output| output(whole)).unwrap_or_default();
     let (whole, known) = if cuts.is_empty() {
-        (WholeBlocks::of(response, options.format, options.secret), None)
+        (WholeBlocks::new(response, options.format, options.secret), None)
     } else {
         let whole = kept();
         let id = keep(&whole);
@@ -195,7 +195,7 @@ pub fn fit(
         // whether the answer fits.
         let mut noted = response.clone();
         noted.notes.push(notes::cut_note(&cuts, &id));
-        (WholeBlocks::of(&noted, options.format, options.secret), Some((whole, id)))
+        (WholeBlocks::new(&noted, options.format, options.secret), Some((whole, id)))
     };
     if let Some(fitted) = as_it_is(&whole, options) {
         return match options.chunk {
@@ -402,7 +402,7 @@ impl FixedCost {
         }
     }
 
-    fn of(&self, first: bool) -> (usize, usize) {
+    fn cost(&self, first: bool) -> (usize, usize) {
         let (own, others) = self.notes;
         (self.document, if first { own } else { others })
     }
@@ -450,7 +450,7 @@ impl ChunkSource<'_> {
         index: usize,
     ) -> std::result::Result<AnswerChunk, DoesNotFit> {
         let Self { response, pieces, cuts, limit, options, .. } = *self;
-        let (document, saying) = self.fixed.of(number == 1);
+        let (document, saying) = self.fixed.cost(number == 1);
         let reserved = saying + index;
         let room = options.room.saturating_sub(document + reserved);
         // Errors name a budget that the caller can set, which is larger than `room` by this

@@ -75,7 +75,7 @@ pub fn window(
     budget: usize,
     split: HeadTailSplit,
 ) -> TextWindow {
-    TextWindows::new(lines, costs, marker, split).of(budget)
+    TextWindows::new(lines, costs, marker, split).within(budget)
 }
 
 /// The windows of one text at any size. The order of lines is computed once.
@@ -122,7 +122,7 @@ impl TextWindows {
     }
 
     /// Returns the window that fits into `budget`.
-    pub fn of(&self, budget: usize) -> TextWindow {
+    pub fn within(&self, budget: usize) -> TextWindow {
         let budget = budget as u128;
         let count = self.order.len();
         if self.all <= budget {

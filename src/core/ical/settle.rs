@@ -219,7 +219,7 @@ fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent
         let parted = master
             .filter(|_| number < RULES)
             .and_then(|master| raws.get(master))
-            .and_then(|master| SplitSeries::of(&master.entry, &raw.entry));
+            .and_then(|master| SplitSeries::from_exception(&master.entry, &raw.entry));
         let (Some(master), Some(parted)) = (master, parted) else {
             notes.line(raw.number, "replaces one occurrence, not the later ones");
             continue;
@@ -260,7 +260,7 @@ struct SplitSeries {
 impl SplitSeries {
     /// Splits a series at a change to all later occurrences. Returns `None` if the rule does not
     /// determine the days from there on.
-    fn of(master: &IcalEvent, one: &IcalEvent) -> Option<Self> {
+    fn from_exception(master: &IcalEvent, one: &IcalEvent) -> Option<Self> {
         let (repeat, at) = (master.repeat.as_ref()?, one.recurrence_id?);
         // The series continues in its own zone, whatever zone the change is written in.
         let (start, end, zone) = match (&master.start, &one.start, &one.end) {

@@ -57,7 +57,7 @@ pub enum IcalZone {
 
 impl IcalZone {
     /// Returns a named zone if it has an IANA name.
-    fn of(zone: TimeZone) -> Self {
+    fn new(zone: TimeZone) -> Self {
         if zone.iana_name().is_some() { Self::Named(zone) } else { Self::Own(zone) }
     }
 
@@ -127,7 +127,7 @@ impl DocumentZones {
                     own_or_fixed(own)
                 }
                 // The zone is named by its id.
-                (Some(known), _) if named.is_some() => IcalZone::of(known),
+                (Some(known), _) if named.is_some() => IcalZone::new(known),
                 (Some(known), _) => {
                     // A location is certain, a number is a guess and needs a note.
                     if part.text("X-LIC-LOCATION").is_empty() {
@@ -141,7 +141,7 @@ impl DocumentZones {
                         continue;
                     };
                     take(format!("is read as {}", event_time::zone_label(&fixed)));
-                    IcalZone::of(fixed)
+                    IcalZone::new(fixed)
                 }
             };
             zones.defined.insert(key(&id), zone);
@@ -179,7 +179,7 @@ impl DocumentZones {
             return zone.clone();
         }
         if let Some(zone) = by_name(id) {
-            return IcalZone::of(zone);
+            return IcalZone::new(zone);
         }
         notes.line(
             number,

@@ -31,7 +31,7 @@ impl AccountStatus {
     }
 
     /// Returns the status of a stored word. An unknown word never means "ok".
-    pub fn of(word: &str) -> Self {
+    pub fn from_word(word: &str) -> Self {
         match word {
             "ok" => Self::Ok,
             "revoked" => Self::Revoked,

@@ -30,7 +30,7 @@ pub enum TextObstacle {
 
 impl TextObstacle {
     /// Returns the obstacle that the `Content-Type` of a message names.
-    pub fn of(content_type: &str) -> Option<Self> {
+    pub fn from_content_type(content_type: &str) -> Option<Self> {
         // A line break in the value would start another header field and end this one.
         let line = format!("Content-Type: {}\r\n\r\n", content_type.replace(['\r', '\n'], " "));
         let message = MessageParser::new().parse_headers(line.as_bytes())?;

@@ -53,7 +53,7 @@ pub fn pattern(repeat: &EventRecurrence, start: &ZonedTime, zone: &str) -> Resul
         return Err(not_begun(repeat, start));
     }
     let day = date(start);
-    let shape = shape::of(rule.clone(), day)?;
+    let shape = shape::pattern_shape(rule.clone(), day)?;
     let mut range = json!({
         "startDate": day.to_string(),
         "recurrenceTimeZone": zone,

@@ -175,7 +175,7 @@ fn betrayed<'t>(before: &str, after: &'t str) -> Option<(&'t str, String)> {
     let near = near.get(near.ceil_char_boundary(near.len().saturating_sub(MAX_ALT))..)?;
     let (_, text) = near.rsplit_once('[')?;
     let whole = if url.starts_with("//") { format!("https:{url}") } else { url.to_owned() };
-    let host = LinkTarget::of(&whole)?.betrays(text)?;
+    let host = LinkTarget::from_href(&whole)?.betrays(text)?;
     Some((target, clip(cell(&host), MAX_HOST).0))
 }
 

@@ -70,7 +70,7 @@ impl Fence {
     }
 
     /// Creates the fence with this word.
-    pub fn of(word: String) -> Self {
+    pub fn from_word(word: String) -> Self {
         Self { word }
     }
 

@@ -28,7 +28,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     // The header of the outer message is shown; only its body is replaced by the signed entity.
     let packed = packed(&outer);
     let parsed = packed.as_deref().map_or(Ok(outer), parse)?;
-    let mut tree = PartTree::of(&parsed);
+    let mut tree = PartTree::new(&parsed);
     std::mem::take(&mut tree.odd).into_iter().for_each(|odd| out.find(Finding::OddParts(odd)));
     let content = MessageContent { parts: std::mem::take(&mut tree.texts), ..Default::default() };
     let size = |part: &&MessagePart<'_>| u64::try_from(part.contents().len()).unwrap_or(u64::MAX);
@@ -42,7 +42,7 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     let outer = parse(bytes)?;
     let packed = packed(&outer);
     let parsed = packed.as_deref().map_or(Ok(outer), parse)?;
-    let files = PartTree::of(&parsed).files;
+    let files = PartTree::new(&parsed).files;
     let at = usize::try_from(part).unwrap_or(usize::MAX).checked_sub(1);
     let many = u32::try_from(files.len()).unwrap_or(u32::MAX);
     let part = at.and_then(|at| files.get(at)).ok_or(ReadFailure::NoSuchPart(many))?;

@@ -225,7 +225,7 @@ impl OdfStyle {
                     self.text_style.shift = Some(match first {
                         "super" => BaselineShift::Up,
                         "sub" => BaselineShift::Down,
-                        _ => BaselineShift::of(raised.unwrap_or_default()),
+                        _ => BaselineShift::new(raised.unwrap_or_default()),
                     });
                 }
                 let size = element.attr("font-size").and_then(|size| points(&size));

@@ -25,7 +25,7 @@ struct ChartSeries {
 
 /// Returns the text of a chart, one table row per line. The text is empty for an empty chart.
 pub fn text(text: &str) -> Result<String, ReadFailure> {
-    let mut xml = XmlReader::of(text, &["c"]);
+    let mut xml = XmlReader::with_namespaces(text, &["c"]);
     let (mut title, mut series) = (String::new(), Vec::<ChartSeries>::new());
     // The open element (the title or a part of a series), the format of its numbers, and its point.
     let (mut part, mut format, mut point) = (String::new(), None, 0);

@@ -38,8 +38,8 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let text = package.text(&main)?.ok_or(ReadFailure::Broken)?;
 
     let mut reader = DocxReader::new(&styles, numbers);
-    reader.parts = RelatedParts::of(&mut package, &main, &mut reader.tally, out)?;
-    reader.sheet = PageSize::of(&text);
+    reader.parts = RelatedParts::read(&mut package, &main, &mut reader.tally, out)?;
+    reader.sheet = PageSize::from_document(&text);
     reader.shows_background = settings.contains("displayBackgroundShape");
     reader.read(&text)?;
     let body = std::mem::take(&mut reader.story);
@@ -47,7 +47,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
         let Some(text) = text else { continue };
         // The ids of footnotes and endnotes overlap.
         reader.prefix = if kind == "footnotes" { "f" } else { "e" };
-        reader.parts = RelatedParts::of(&mut package, &path(kind), &mut reader.tally, out)?;
+        reader.parts = RelatedParts::read(&mut package, &path(kind), &mut reader.tally, out)?;
         reader.read(text)?;
     }
     let mut story = body;
@@ -55,7 +55,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     reader.prefix = "";
     reader.running(&mut package, &relations, even, &mut story, out)?;
     if let Some(text) = comments {
-        reader.parts = RelatedParts::of(&mut package, &path("comments"), &mut reader.tally, out)?;
+        reader.parts = RelatedParts::read(&mut package, &path("comments"), &mut reader.tally, out)?;
         reader.read(&text)?;
         let comments = std::mem::take(&mut reader.comments);
         if !comments.is_empty() {
@@ -132,7 +132,7 @@ impl<'a> DocxReader<'a> {
             tally: OmissionTally::default(),
             page: WHITE,
             shows_background: false,
-            sheet: PageSize::of(""),
+            sheet: PageSize::from_document(""),
             paragraphs: Vec::new(),
             tables: Vec::new(),
             no_table: TableBackground::default(),
@@ -157,7 +157,7 @@ impl<'a> DocxReader<'a> {
 
     /// Reads a part.
     fn read(&mut self, text: &str) -> Result<(), ReadFailure> {
-        let mut xml = XmlReader::of(text, &["w"]);
+        let mut xml = XmlReader::with_namespaces(text, &["w"]);
         // The id of the open note, or the author of the open comment.
         let mut open = String::new();
         while let Some(event) = xml.step()? {
@@ -663,7 +663,7 @@ impl<'a> DocxReader<'a> {
                 continue;
             };
             let Some(text) = package.text(&relation.target)? else { continue };
-            self.parts = RelatedParts::of(package, &relation.target, &mut self.tally, out)?;
+            self.parts = RelatedParts::read(package, &relation.target, &mut self.tally, out)?;
             self.read(&text)?;
             let text = std::mem::take(&mut self.story).plain();
             if !shown || (kind == "even" && !even) {

@@ -37,7 +37,7 @@ impl ListNumbering {
     pub fn read(text: &str) -> Result<Self, ReadFailure> {
         let mut numbers = Self::default();
         let (mut plan, mut list, mut level) = (String::new(), String::new(), 0);
-        let mut xml = XmlReader::of(text, &["w"]);
+        let mut xml = XmlReader::with_namespaces(text, &["w"]);
         while let Some(event) = xml.step()? {
             let XmlEvent::Start(element) = event else { continue };
             let val = || element.attr("val").unwrap_or_default();

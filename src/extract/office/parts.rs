@@ -21,7 +21,7 @@ pub struct RelatedParts {
 
 impl RelatedParts {
     /// Reads the parts that the part with this path refers to.
-    pub fn of(
+    pub fn read(
         package: &mut OpenPackage<'_>,
         path: &str,
         tally: &mut OmissionTally,

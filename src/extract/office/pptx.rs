@@ -64,7 +64,7 @@ fn presentation(
     relations: &[PartRelation],
 ) -> Result<(Vec<String>, (f64, f64)), ReadFailure> {
     let (mut slides, mut size) = (Vec::new(), (f64::MAX, f64::MAX));
-    let mut xml = XmlReader::of(text, SLIDE);
+    let mut xml = XmlReader::with_namespaces(text, SLIDE);
     while let Some(event) = xml.step()? {
         let XmlEvent::Start(element) = event else { continue };
         match element.name().as_str() {
@@ -92,7 +92,7 @@ fn authors(
     // `commentAuthors` for older comments, `authors` for the newer ones.
     for relation in relations.iter().filter(|relation| relation.kind.ends_with("uthors")) {
         let Some(text) = package.text(&relation.target)? else { continue };
-        let mut xml = XmlReader::of(&text, &["p", "p188"]);
+        let mut xml = XmlReader::with_namespaces(&text, &["p", "p188"]);
         while let Some(event) = xml.step()? {
             if let XmlEvent::Start(element) = event
                 && let (Some(id), Some(name)) = (element.attr("id"), element.attr("name"))
@@ -149,7 +149,7 @@ fn comments(
     story: &mut StoryWriter,
 ) -> Result<(), ReadFailure> {
     let mut found: Vec<(String, String)> = Vec::new();
-    let mut xml = XmlReader::of(text, &["p", "a", "p188"]);
+    let mut xml = XmlReader::with_namespaces(text, &["p", "a", "p188"]);
     while let Some(event) = xml.step()? {
         let XmlEvent::Start(element) = event else { continue };
         match element.name().as_str() {

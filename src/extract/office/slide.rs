@@ -125,7 +125,7 @@ impl SlideReader {
     }
 
     pub(super) fn read(&mut self, text: &str) -> Result<(), ReadFailure> {
-        let mut xml = XmlReader::of(text, SLIDE);
+        let mut xml = XmlReader::with_namespaces(text, SLIDE);
         while let Some(event) = xml.step()? {
             match event {
                 XmlEvent::Start(element) => self.start(&element, &mut xml)?,
@@ -437,7 +437,7 @@ fn stated(text_style: &mut RunStyle, run: &XmlElement<'_>) {
     text_style.spacing = run.number("spc").map(|spacing| spacing / 100.0);
     text_style.struck = run.attr("strike").map(|strike| strike != "noStrike");
     text_style.lift = run.attr("baseline").and_then(|baseline| share(&baseline));
-    text_style.shift = text_style.lift.map(BaselineShift::of);
+    text_style.shift = text_style.lift.map(BaselineShift::new);
 }
 
 /// Reads the indents of lines from the edge of their shape, and of the first line from the others,

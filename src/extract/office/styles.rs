@@ -46,7 +46,7 @@ impl DocxStyles {
     /// Parses `word/styles.xml`.
     pub fn read(text: &str) -> Result<Self, ReadFailure> {
         let mut styles = Self::default();
-        let mut xml = XmlReader::of(text, &["w"]);
+        let mut xml = XmlReader::with_namespaces(text, &["w"]);
         while let Some(event) = xml.step()? {
             let XmlEvent::Start(element) = event else { continue };
             match element.name().as_str() {
@@ -173,7 +173,7 @@ fn style(xml: &mut XmlReader<'_>) -> Result<(RunStyle, Option<String>), ReadFail
 
 impl PageSize {
     /// Reads the page sizes that a document's sections state.
-    pub fn of(document: &str) -> Self {
+    pub fn from_document(document: &str) -> Self {
         // A search of the text, as each section is at its end, but the size is needed before.
         let largest = |element: &str, side: &str, usual: f64| {
             let found = document.match_indices(element).filter_map(|(at, _)| {

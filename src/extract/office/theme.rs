@@ -26,7 +26,7 @@ impl ThemeColours {
     /// Parses the colours of a theme.
     pub fn read(theme: &str) -> Result<Self, ReadFailure> {
         let mut colours = HashMap::new();
-        let mut xml = XmlReader::of(theme, &["a"]);
+        let mut xml = XmlReader::with_namespaces(theme, &["a"]);
         while let Some(event) = xml.step()? {
             let XmlEvent::Start(element) = event else { continue };
             let name = element.name();
@@ -47,7 +47,7 @@ impl ThemeColours {
         if !part.contains("clrMap ") && !part.contains("overrideClrMapping") {
             return Ok(());
         }
-        let mut xml = XmlReader::of(part, &["p", "a"]);
+        let mut xml = XmlReader::with_namespaces(part, &["p", "a"]);
         while let Some(event) = xml.step()? {
             let XmlEvent::Start(element) = event else { continue };
             if !matches!(element.name().as_str(), "clrMap" | "overrideClrMapping") {

@@ -71,7 +71,7 @@ pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> AnnotationContent 
         let unseen = entry.get::<u32>("F").unwrap_or_default() & UNSEEN != 0;
         if kind == "Widget" && is(&inherited(&entry, "FT"), "Btn") {
             let state = (!unseen).then(|| button(&entry, draws_values)).flatten();
-            added.fields.extend(state.map(|state| FormField::of(&entry, state, false)));
+            added.fields.extend(state.map(|state| FormField::new(&entry, state, false)));
             continue;
         }
         if kind == "Link" && !unseen && added.links.len() < LINKS {
@@ -90,7 +90,7 @@ pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> AnnotationContent 
             added.hidden.push(text);
         } else if kind == "Widget" {
             let list = is(&inherited(&entry, "FT"), "Ch") && flags(&entry) & COMBO == 0;
-            added.fields.push(FormField::of(&entry, text, !list));
+            added.fields.push(FormField::new(&entry, text, !list));
         } else {
             added.comments.push((string(&entry, "T").unwrap_or_default(), text));
         }
@@ -99,7 +99,7 @@ pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> AnnotationContent 
 }
 
 impl FormField {
-    fn of(entry: &Dict<'_>, value: String, stated: bool) -> Self {
+    fn new(entry: &Dict<'_>, value: String, stated: bool) -> Self {
         let area = entry.get::<Rect>("Rect").unwrap_or(Rect::ZERO);
         Self { name: name(entry), value, area, stated }
     }

@@ -45,7 +45,7 @@ impl<'a> FormCounts<'a> {
     /// Returns true if drawing the forms of a page stays within the limit of the file.
     pub fn allow(&mut self, page: &Page<'a>) -> bool {
         let resources = Rc::new(page.resources().clone());
-        let content = ContentStream::of(page.typed_operations(), None);
+        let content = ContentStream::new(page.typed_operations(), None);
         let annotations = page.raw().get::<Array<'_>>("Annots").unwrap_or_default();
         let mut once = HashSet::new();
         self.allow_content(&content, &resources, 0, &mut once)
@@ -73,7 +73,7 @@ impl<'a> FormCounts<'a> {
             let resources = stream.dict().get::<Dict<'_>>("Resources");
             let resources = resources.map(|own| Rc::new(Resources::new(own)));
             let data = stream.decoded_data().unwrap_or_default();
-            Rc::new(ContentStream::of(TypedIter::new(&data), resources))
+            Rc::new(ContentStream::new(TypedIter::new(&data), resources))
         });
         // A form costs something even without operators.
         match self.left.checked_sub(content.operators + 1) {
@@ -143,7 +143,7 @@ impl<'a> FormCounts<'a> {
 }
 
 impl<'a> ContentStream<'a> {
-    fn of(mut instructions: TypedIter<'_>, resources: Option<Rc<Resources<'a>>>) -> Self {
+    fn new(mut instructions: TypedIter<'_>, resources: Option<Rc<Resources<'a>>>) -> Self {
         let (mut objects, mut states, mut operators) = (Vec::new(), Vec::new(), 0);
         while let Some(instruction) = instructions.next() {
             operators += 1;

@@ -43,7 +43,7 @@ impl PaintProbes {
         if let Some(known) = self.masks.get(&key) {
             return Rc::clone(known);
         }
-        let found = Rc::new(if self.may() { MaskRegion::of(mask) } else { MaskRegion::default() });
+        let found = Rc::new(if self.may() { MaskRegion::new(mask) } else { MaskRegion::default() });
         self.masks.insert(key, Rc::clone(&found));
         found
     }
@@ -109,7 +109,7 @@ pub(super) struct MaskRegion {
 }
 
 impl MaskRegion {
-    fn of(mask: &SoftMask<'_>) -> Self {
+    fn new(mask: &SoftMask<'_>) -> Self {
         let mut probe = PaintProbe::default();
         mask.interpret(&mut probe);
         // A transfer function may turn dark into light.

@@ -107,7 +107,7 @@ impl FormatSections {
     }
 
     /// Returns the section for a number, or for text.
-    pub fn of(&self, number: Option<f64>) -> FormatSection {
+    pub fn section_for(&self, number: Option<f64>) -> FormatSection {
         let section = match number {
             Some(number) if number < 0.0 => 1,
             Some(0.0) => 2,

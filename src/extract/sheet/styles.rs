@@ -42,7 +42,7 @@ pub fn read(text: &str) -> Result<Vec<CellStyle>, ReadFailure> {
     let (mut fonts, mut fills): (Vec<RunStyle>, Vec<Option<InkColour>>) = Default::default();
     let mut styles = Vec::new();
     let mut list = String::new();
-    let mut xml = XmlReader::of(text, &["x"]);
+    let mut xml = XmlReader::with_namespaces(text, &["x"]);
     while let Some(event) = xml.step()? {
         let XmlEvent::Start(element) = event else { continue };
         let name = element.name();

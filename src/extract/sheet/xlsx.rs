@@ -108,7 +108,7 @@ impl SharedWorkbook {
         relations: &[PartRelation],
     ) -> Result<Vec<ListedSheet>, ReadFailure> {
         let mut listed = Vec::new();
-        let mut xml = XmlReader::of(text, &["x"]);
+        let mut xml = XmlReader::with_namespaces(text, &["x"]);
         while let Some(event) = xml.step()? {
             let XmlEvent::Start(element) = event else { continue };
             match element.name().as_str() {
@@ -208,7 +208,7 @@ impl XlsxSheet<'_> {
             self.tail(text)?;
         }
         grid.merge(std::mem::take(&mut self.merged));
-        let mut xml = XmlReader::of(text, &["x"]);
+        let mut xml = XmlReader::with_namespaces(text, &["x"]);
         let mut row = XlsxRow::default();
         // The next row and column, for elements that do not state their own.
         let (mut number, mut column) = (0u32, 0u32);
@@ -326,7 +326,7 @@ impl XlsxSheet<'_> {
             text.push_str(&target_after(text, target).unwrap_or_default());
         }
         let within = |(first, last): &(u32, u32)| (*first..=*last).contains(&column);
-        how = how.or(match style.sections.of(number_of(&kind, value.as_deref())) {
+        how = how.or(match style.sections.section_for(number_of(&kind, value.as_deref())) {
             FormatSection::Empty => Some(HidingMethod::Marked),
             FormatSection::White => {
                 hides(Some(&RunStyle { colour: Some(WHITE), ..RunStyle::default() }))
@@ -370,7 +370,7 @@ impl XlsxSheet<'_> {
     /// Reads the elements outside of cells that affect them: filters, rules, tables, merges and
     /// links.
     fn tail(&mut self, text: &str) -> Result<(), ReadFailure> {
-        let mut xml = XmlReader::of(text, &["x"]);
+        let mut xml = XmlReader::with_namespaces(text, &["x"]);
         while let Ok(Some(event)) = xml.step() {
             let XmlEvent::Start(element) = event else { continue };
             match element.name().as_str() {
@@ -416,7 +416,7 @@ impl XlsxSheet<'_> {
     fn comments(&self, text: &str, grid: &mut SheetGrid) -> Result<(), ReadFailure> {
         let mut authors: Vec<String> = Vec::new();
         let mut open: Option<(String, String)> = None;
-        let mut xml = XmlReader::of(text, &["x", "xtc"]);
+        let mut xml = XmlReader::with_namespaces(text, &["x", "xtc"]);
         while let Some(event) = xml.step()? {
             let XmlEvent::Start(element) = event else { continue };
             let attr = |name: &str| element.attr(name).unwrap_or_default();
@@ -480,7 +480,7 @@ impl RichText {
 /// Parses the texts that cells share.
 fn strings(text: &str) -> Result<Vec<TextRuns>, ReadFailure> {
     let mut strings = Vec::new();
-    let mut xml = XmlReader::of(text, &["x"]);
+    let mut xml = XmlReader::with_namespaces(text, &["x"]);
     let mut open = RichText::default();
     while let Some(event) = xml.step()? {
         match event {
@@ -502,7 +502,7 @@ fn number_of(kind: &str, value: Option<&str>) -> Option<f64> {
 /// Parses the names of comment authors, by id.
 fn people(text: &str) -> Result<HashMap<String, String>, ReadFailure> {
     let mut people = HashMap::new();
-    let mut xml = XmlReader::of(text, &["xtc"]);
+    let mut xml = XmlReader::with_namespaces(text, &["xtc"]);
     while let Some(event) = xml.step()? {
         if let XmlEvent::Start(element) = event
             && let (Some(id), Some(name)) = (element.attr("id"), element.attr("displayName"))
@@ -516,7 +516,7 @@ fn people(text: &str) -> Result<HashMap<String, String>, ReadFailure> {
 /// Parses the text of shapes on a sheet, one paragraph per line.
 fn shapes(text: &str) -> Result<String, ReadFailure> {
     let mut shapes = String::new();
-    let mut xml = XmlReader::of(text, &["xdr", "a"]);
+    let mut xml = XmlReader::with_namespaces(text, &["xdr", "a"]);
     let mut hidden = false;
     while let Some(event) = xml.step()? {
         match event {

@@ -97,7 +97,7 @@ pub(super) async fn list(
     headers: HeaderMap,
     PageVisitor { session, app, .. }: PageVisitor,
 ) -> std::result::Result<Response, PageProblem> {
-    let outcome = ConnectOutcome::of(&pages, &session, &headers).await?;
+    let outcome = ConnectOutcome::take(&pages, &session, &headers).await?;
     let accounts = app.accounts.list().await?;
     let uses = app.accounts.last_uses().await?;
     let zone = &app.config.zone;

@@ -27,7 +27,7 @@ pub(super) struct ConnectOutcome {
 
 impl ConnectOutcome {
     /// Returns the outcome in the browser's cookie, if it belongs to this session.
-    pub(super) async fn of(
+    pub(super) async fn take(
         pages: &PageState,
         session: &BrowserSession,
         headers: &HeaderMap,

@@ -13,7 +13,7 @@ pub(crate) struct AccountLabels(HashMap<String, String>);
 
 impl AccountLabels {
     /// Returns the label of the account with this id; the id if it was removed.
-    pub(crate) fn of(&self, id: &str) -> String {
+    pub(crate) fn label_of(&self, id: &str) -> String {
         self.0.get(id).map_or_else(|| id.to_owned(), String::clone)
     }
 }
@@ -129,7 +129,7 @@ pub(crate) async fn owner_named(
     if account.is_some() && account_named(ctx, account).await?.id != owner.id {
         return Err(Error::argument(format!(
             "it belongs to {}, not to that account",
-            account_labels(ctx).await?.of(&owner.id)
+            account_labels(ctx).await?.label_of(&owner.id)
         ))
         .next("leave out `account`: the handle implies it"));
     }

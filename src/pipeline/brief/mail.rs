@@ -127,7 +127,7 @@ pub(super) async fn brief_mail(
 ) -> Result<BriefMail> {
     let labels = account_labels(ctx).await?;
     let reads = accounts.iter().map(|account| {
-        let label = labels.of(&account.id);
+        let label = labels.label_of(&account.id);
         async move {
             let reads = account_mail(ctx, account, &label, window);
             // Limited in time even for a single account, because a brief is of use without its

@@ -39,7 +39,7 @@ pub(crate) struct TimeClaim {
 
 impl TimeClaim {
     /// Returns the claim of an event; `main` if it is in the account's main calendar.
-    pub(crate) fn of(facts: &EventData, main: bool) -> Self {
+    pub(crate) fn new(facts: &EventData, main: bool) -> Self {
         let invited = !facts.own && facts.answer.is_none();
         Self {
             show: if facts.busy { facts.show } else { ShowAs::Free },
@@ -131,7 +131,7 @@ pub(crate) fn is_declined(facts: &EventData) -> bool {
 pub(crate) fn clashes(events: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<EventClash> {
     let busy: Vec<_> = events
         .iter()
-        .map(|(at, facts, main)| (*at, *facts, TimeClaim::of(facts, *main)))
+        .map(|(at, facts, main)| (*at, *facts, TimeClaim::new(facts, *main)))
         .filter(|(_, facts, claim)| claim.competes((facts.start, facts.end), zone))
         .collect();
     let mut found = Vec::new();

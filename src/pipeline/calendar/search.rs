@@ -252,7 +252,7 @@ async fn plan_agenda(ctx: &Context, request: CalendarSearch) -> Result<(AgendaPl
         series: request.series,
         tz: request.tz,
         ics: request.form == EventForm::Ics,
-        ..AgendaPlan::of(range, accounts, request.limit.unwrap_or(50))
+        ..AgendaPlan::new(range, accounts, request.limit.unwrap_or(50))
     };
     Ok((plan.with(columns), notes))
 }

@@ -152,7 +152,7 @@ pub(crate) fn span(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
 
 /// Returns the calendars of an account.
 pub(crate) async fn calendar_owner(ctx: &Context, account: Account) -> Result<CalendarOwner> {
-    let label = account_labels(ctx).await?.of(&account.id);
+    let label = account_labels(ctx).await?.label_of(&account.id);
     Ok(CalendarOwner { label, port: ctx.connect.calendars(&account)?, account })
 }
 

@@ -49,7 +49,7 @@ impl ChangeRows<'_> {
 
     /// Returns the label that rows of an account have; `None` if there is only one account.
     fn row_label(&self, account: &str) -> Option<String> {
-        self.several.then(|| self.labels.of(account))
+        self.several.then(|| self.labels.label_of(account))
     }
 }
 
@@ -98,7 +98,7 @@ async fn page_rows(
     page: &ChangeFeed,
     into: &mut ChangeRows<'_>,
 ) -> Result<Vec<Value>> {
-    let label = into.labels.of(&source.account.id);
+    let label = into.labels.label_of(&source.account.id);
     let columns = source.of.columns();
     let context = RowContext {
         names: &page.names,

@@ -150,7 +150,7 @@ impl LookupPlan {
             columns.extend(self.asked.as_ref().and_then(|_| table.field(ASKED)));
             return Ok(columns);
         }
-        let named = ColumnChoice::Named(self.fields.clone()).of(table)?;
+        let named = ColumnChoice::Named(self.fields.clone()).columns_of(table)?;
         let always = columns_of(table, ColumnLevel::Key, self.merged);
         let shown = |field: &&'static TableColumn| {
             field.name == "name"
@@ -200,7 +200,7 @@ mod by_word {
         from: D,
     ) -> Result<&'static LookupListing, D::Error> {
         let word = String::deserialize(from)?;
-        <&LookupListing>::of(&word)
+        <&LookupListing>::from_word(&word)
             .ok_or_else(|| de::Error::custom(format!("no list is called {word}")))
     }
 }

@@ -128,7 +128,7 @@ pub(super) async fn listed_threads(
     messages: &[(String, Vec<String>)],
 ) -> Vec<(String, FetchedThreads)> {
     let fetched = messages.iter().map(|(account, ids)| {
-        let threads = ctx.states.threads.of(account, ids.iter().map(String::as_str));
+        let threads = ctx.states.threads.hidden_of(account, ids.iter().map(String::as_str));
         let look = async {
             if threads.is_empty() {
                 return Ok(FetchedThreads::new());

@@ -32,7 +32,11 @@ impl ListedThreads {
     }
 
     /// Returns the remembered threads of these messages, each once.
-    pub(crate) fn of<'a>(&self, account: &str, ids: impl Iterator<Item = &'a str>) -> Vec<String> {
+    pub(crate) fn hidden_of<'a>(
+        &self,
+        account: &str,
+        ids: impl Iterator<Item = &'a str>,
+    ) -> Vec<String> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |id: &str| threads.get(&(account.to_owned(), id.to_owned())).cloned();
         let found: BTreeSet<String> = ids.filter_map(of).collect();

@@ -73,7 +73,7 @@ pub(crate) async fn mail_read(ctx: &Context, read: MailRead) -> Result<WholeAnsw
         Some(cursor) => (load_cursor(ctx, KIND, cursor).await?, Vec::new()),
         None => read_targets(ctx, &read, &mut hidden, &mut known).await?,
     };
-    let form = BodyChoice::of(&rest.body).unwrap_or_default();
+    let form = BodyChoice::from_word(&rest.body).unwrap_or_default();
     let zone = &ctx.requested_zone(rest.tz.as_deref())?;
     let (now, mut later) = split(rest.messages.clone());
     // Messages of one account stay together, regardless of how many are fetched at once.
@@ -258,7 +258,7 @@ async fn add_message_rows(
             continue;
         };
         let account = ctx.accounts.by_id(&first.target.account).await?;
-        let (mailbox, label) = (ctx.connect.mailbox(&account)?, labels.of(&account.id));
+        let (mailbox, label) = (ctx.connect.mailbox(&account)?, labels.label_of(&account.id));
         let context = ctx.context_for(mailbox.api(), &label, &account);
         let context = RowContext { zone, room: RowRoom::One, ..context };
         let items: Vec<_> = group.iter().map(|one| one.message.item.clone()).collect();

@@ -29,10 +29,10 @@ pub(crate) struct LookAlikes(HashMap<MailAddress, Note>);
 impl LookAlikes {
     /// Returns true if the sender of a message is one.
     pub(crate) fn sent(&self, item: &Value, context: &RowContext<'_>) -> bool {
-        self.of(item, context).is_some()
+        self.note_for(item, context).is_some()
     }
 
-    fn of(&self, item: &Value, context: &RowContext<'_>) -> Option<&Note> {
+    fn note_for(&self, item: &Value, context: &RowContext<'_>) -> Option<&Note> {
         if self.0.is_empty() {
             None
         } else {
@@ -62,7 +62,7 @@ impl LookAlikes {
         let mut notes = Vec::new();
         for (at, item) in items.iter().enumerate() {
             let mut warnings = flatten::warnings(&MESSAGE, item, context);
-            warnings.extend(self.of(item, context).cloned());
+            warnings.extend(self.note_for(item, context).cloned());
             let sender = flatten::sender(&MESSAGE, item, context);
             let own = sender.is_some_and(|one| one.email.eq_ignore_ascii_case(context.address));
             // The user's own text needs no warning.

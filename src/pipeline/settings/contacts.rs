@@ -43,7 +43,7 @@ pub(super) async fn manage_contact(
     request: &ManageRequest,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    let set = SettingFields::of(request, &settable_columns(&CONTACT))?;
+    let set = SettingFields::new(request, &settable_columns(&CONTACT))?;
     let card = card(&set)?;
     match request.op {
         ManageOp::Create => create_contact(ctx, request, card, caller).await,

@@ -40,7 +40,7 @@ pub(super) async fn manage_folder(ctx: &Context, request: &ManageRequest) -> Res
     if request.op == ManageOp::Delete {
         columns.push(MESSAGES);
     }
-    let set = SettingFields::of(request, &columns)?;
+    let set = SettingFields::new(request, &columns)?;
     let name = set.name()?;
     let look = LabelLook {
         colour: set.text("color")?,

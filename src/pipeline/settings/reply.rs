@@ -220,7 +220,7 @@ pub(super) async fn auto_reply(
     request: &ManageRequest,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    let set = SettingFields::of(request, &settable_columns(&AUTO_REPLY))?;
+    let set = SettingFields::new(request, &settable_columns(&AUTO_REPLY))?;
     if set.is_empty() {
         return Err(nothing_to_change(EXAMPLE));
     }
@@ -448,7 +448,7 @@ pub(super) async fn set_signature(
     request: &ManageRequest,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    let set = SettingFields::of(request, SIGNATURE)?;
+    let set = SettingFields::new(request, SIGNATURE)?;
     let Some(text) = set.text("text")? else {
         return Err(Error::argument("the signature is missing").next("give `text` in `set`"));
     };
@@ -517,7 +517,7 @@ pub(super) async fn mailbox_settings(
     ctx: &Context,
     request: &ManageRequest,
 ) -> Result<WholeAnswer> {
-    let set = SettingFields::of(request, &settable_columns(&SETTING))?;
+    let set = SettingFields::new(request, &settable_columns(&SETTING))?;
     let language = set.text("language")?;
     let zone = set.text("time_zone")?.or_else(|| request.tz.clone());
     if language.is_none() && zone.is_none() {

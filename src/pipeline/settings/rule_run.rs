@@ -27,7 +27,7 @@ pub(super) enum ExistingMail {
 
 impl ExistingMail {
     /// Reads the argument `run`.
-    pub(super) fn of(set: &SettingFields<'_>) -> Result<Option<Self>> {
+    pub(super) fn from_fields(set: &SettingFields<'_>) -> Result<Option<Self>> {
         match set.text(RUN)?.as_deref() {
             None => Ok(None),
             Some("inbox") => Ok(Some(Self::Inbox)),

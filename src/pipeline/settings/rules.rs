@@ -76,7 +76,7 @@ pub(super) async fn manage_rule(
 ) -> Result<WholeAnswer> {
     let mut columns = settable_columns(&RULE);
     columns.extend([CREATE, RUN]);
-    let set = SettingFields::of(request, &columns)?;
+    let set = SettingFields::new(request, &columns)?;
     if request.op == ManageOp::Create {
         refuse_id(request)?;
         let rule = updated_rule(ctx, &set, MailRule { enabled: true, ..MailRule::default() })?;
@@ -107,7 +107,7 @@ pub(super) async fn manage_rule(
     }
     changeable(&rule, "changed")?;
     let updated = without_unsupported_name(&owner, updated_rule(ctx, &set, rule.clone())?);
-    if updated == rule && ExistingMail::of(&set)?.is_none() {
+    if updated == rule && ExistingMail::from_fields(&set)?.is_none() {
         let detail = "already as requested";
         let about = SettingsWrite { item: &name, op: "update", detail };
         return single_outcome(ctx, about, "unchanged").await;
@@ -194,7 +194,7 @@ impl<'a> RuleWrite<'a> {
             name: describe(&rule),
             op,
             detail: format!("when {when} then {then}"),
-            existing: ExistingMail::of(set)?,
+            existing: ExistingMail::from_fields(set)?,
             with: ActionArguments {
                 create: set.flag(CREATE)?.unwrap_or_default(),
                 may_create: op == "create",
@@ -444,13 +444,13 @@ async fn create_for(
 
 /// Applies a rule to existing messages.
 pub(super) async fn run_rule(ctx: &Context, request: &ManageRequest) -> Result<WholeAnswer> {
-    let set = SettingFields::of(request, &[RUN])?;
+    let set = SettingFields::new(request, &[RUN])?;
     if request.name.is_some() {
         return Err(
             Error::argument("op=run takes no `name`").next("change the rule first with op=update")
         );
     }
-    let existing = ExistingMail::of(&set)?.unwrap_or(ExistingMail::Inbox);
+    let existing = ExistingMail::from_fields(&set)?.unwrap_or(ExistingMail::Inbox);
     let (owner, rule, _) = named_rule(ctx, request).await?;
     changeable(&rule, "run")?;
     let with = ActionArguments { dry_run: request.dry_run, ..ActionArguments::default() };

@@ -74,7 +74,7 @@ pub(super) async fn mail_context(ctx: &Context, account: Option<&str>) -> Result
 
 pub(super) async fn context_of_account(ctx: &Context, account: Account) -> Result<SettingsContext> {
     Ok(SettingsContext {
-        label: account_labels(ctx).await?.of(&account.id),
+        label: account_labels(ctx).await?.label_of(&account.id),
         mailbox: ctx.connect.mailbox(&account)?,
         late: Mutex::default(),
         account,
@@ -215,7 +215,7 @@ impl<'a> SettingFields<'a> {
     ///
     /// # Errors
     /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument), which names the columns that can be set.
-    pub(crate) fn of(request: &'a ManageRequest, columns: &[&str]) -> Result<Self> {
+    pub(crate) fn new(request: &'a ManageRequest, columns: &[&str]) -> Result<Self> {
         let mut members = Cow::Borrowed(&request.set);
         for (name, value) in &request.set {
             let other = |column: &&&str| is_other_number(column, name);

@@ -35,7 +35,7 @@ impl<'a> DataKeyLine<'a> {
     /// Opens the key with its master key.
     pub(super) fn open(self, owner: &str, master: &MasterKey) -> Option<CipherKey> {
         let name = DataKeyName { owner, id: self.id };
-        decrypt(&master.key, &BoundName::of(name), self.sealed)?.try_into().ok()
+        decrypt(&master.key, &BoundName::new(name), self.sealed)?.try_into().ok()
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) struct DataKeyName<'a> {
 impl DataKeyName<'_> {
     /// Returns the line of this key, sealed with `master`.
     pub(super) fn sealed_line(self, key: &CipherKey, master: &MasterKey) -> Result<String> {
-        let sealed = encrypt(&master.key, &BoundName::of(self), key)?;
+        let sealed = encrypt(&master.key, &BoundName::new(self), key)?;
         Ok(format!("{} {} {sealed}", self.id, master.name()))
     }
 }

@@ -172,7 +172,7 @@ proptest! {
         let windows = TextWindows::new(&lines, &costs, marker, split);
         let mut before = 0;
         for budget in (0..60).chain([200, usize::MAX - 1, usize::MAX]) {
-            let window = windows.of(budget);
+            let window = windows.within(budget);
             let shown: Vec<usize> = window.ranges.iter().cloned().flatten().collect();
             prop_assert!(shown.is_sorted_by(|one, next| one < next));
             prop_assert!(window.ranges.is_sorted_by(|one, next| one.end < next.start));

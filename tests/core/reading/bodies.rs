@@ -297,7 +297,7 @@ fn content_types_name_what_keeps_a_text_from_being_read() {
         ("", None),
     ];
     for (line, want) in cases {
-        assert_eq!(TextObstacle::of(line), want, "{line}");
+        assert_eq!(TextObstacle::from_content_type(line), want, "{line}");
     }
 }
 

@@ -65,7 +65,7 @@ pub(in crate::auth) fn instance(_: &RequestState, request: &HttpRequest) -> Http
 /// seconds.
 pub(super) fn id_token(address: &str, client: &str, now: Timestamp, seconds: u64) -> String {
     let now = u64::try_from(now.as_second()).unwrap_or_default();
-    let owner = MailboxIds::of(address);
+    let owner = MailboxIds::new(address);
     let claims = json!({
         "ver": "2.0",
         "iss": issuer(),
@@ -85,7 +85,7 @@ pub(super) fn id_token(address: &str, client: &str, now: Timestamp, seconds: u64
 /// Returns the account as `client_info`, which Microsoft's libraries request and key their cache
 /// by.
 pub(super) fn client_info(address: &str) -> String {
-    encoded(&json!({ "uid": MailboxIds::of(address).mailbox(), "utid": TENANT }))
+    encoded(&json!({ "uid": MailboxIds::new(address).mailbox(), "utid": TENANT }))
 }
 
 /// Returns the issuer of all ID tokens.

@@ -55,7 +55,7 @@ impl EventRef {
             as_is(context.agenda, place?).filter(|_| !event.deleted)
         });
         let it = it.filter(|it| is_there(&it.event)).ok_or_else(not_found)?;
-        Ok(ShownEvent::of(context, it))
+        Ok(ShownEvent::new(context, it))
     }
 }
 
@@ -165,12 +165,12 @@ pub(super) fn list(
     let events = places
         .filter(|(_, event)| is_there(event))
         .filter_map(|(place, _)| as_is(context.agenda, place))
-        .map(|it| ShownEvent::of(context, it))
+        .map(|it| ShownEvent::new(context, it))
         // Graph lists exceptions only as instances of their series.
         .filter(|shown| shown.kind != EventKind::Exception);
     let mut events: Vec<ShownEvent<'_>> = events.collect();
     events.reverse();
-    page(context, events, &of(at, "events"))
+    page(context, events, &collection_path(at, "events"))
 }
 
 /// Answers with the events of a time range.
@@ -183,8 +183,8 @@ pub(super) fn view(
     let mut found = context.agenda.occurrences(calendar, from, to);
     found.extend(remains(context, context.agenda.events_of(calendar), from, to));
     found.sort_by_key(|it| it.from);
-    let shown = found.into_iter().map(|it| ShownEvent::of(context, it)).collect();
-    page(context, shown, &of(at, "calendarView"))
+    let shown = found.into_iter().map(|it| ShownEvent::new(context, it)).collect();
+    page(context, shown, &collection_path(at, "calendarView"))
 }
 
 /// Answers with the occurrences of a series in a time range. A single event has none.
@@ -198,7 +198,7 @@ pub(super) fn instances(context: &CalendarContext<'_>, id: &str) -> Result<Graph
         all.extend(remains(context, overrides, from, to));
         all.sort_by_key(|it| it.from);
     }
-    let shown = all.into_iter().map(|it| ShownEvent::of(context, it)).collect();
+    let shown = all.into_iter().map(|it| ShownEvent::new(context, it)).collect();
     page(context, shown, &format!("events('{id}')/instances"))
 }
 
@@ -214,7 +214,7 @@ fn page(
 }
 
 /// Returns the path to a calendar's collection, for the context URL.
-fn of(at: CalendarRef<'_>, what: &str) -> String {
+fn collection_path(at: CalendarRef<'_>, what: &str) -> String {
     match at {
         CalendarRef::Any => what.to_owned(),
         CalendarRef::Id(id) => format!("calendars('{id}')/{what}"),

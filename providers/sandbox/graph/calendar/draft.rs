@@ -268,7 +268,7 @@ pub(crate) fn parse_time(time: &Value) -> Result<LocalTime, GraphError> {
     let text = text.ok_or_else(invalid_property)?;
     let name = time.get("timeZone").and_then(Value::as_str);
     let name = name.filter(|name| !name.is_empty()).unwrap_or("UTC");
-    let zone = RequestedZone::of(name)?;
+    let zone = RequestedZone::from_name(name)?;
     let iana = iana_name(name).ok_or_else(|| unknown_zone(name))?;
     // The offset in a time determines the instant; the zone only says where it is shown.
     if let Ok(at) = text.parse::<Timestamp>() {

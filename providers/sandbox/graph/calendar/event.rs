@@ -37,7 +37,7 @@ pub(super) struct EventSerializer<'a> {
 
 impl<'a> EventSerializer<'a> {
     /// Prepares the properties of an event.
-    pub fn of(context: &'a CalendarContext<'_>, shown: &'a ShownEvent<'_>) -> Self {
+    pub fn new(context: &'a CalendarContext<'_>, shown: &'a ShownEvent<'_>) -> Self {
         let event = &*shown.it.event;
         let calendar = context.agenda.calendar(event.calendar);
         Self {
@@ -367,7 +367,7 @@ impl ShownEvent<'_> {
     /// Returns the selected properties.
     pub fn json(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
         let options = context.base.options;
-        let serializer = EventSerializer::of(context, self);
+        let serializer = EventSerializer::new(context, self);
         let mut members = Map::new();
         members.insert("@odata.etag".to_owned(), self.etag(context).into());
         for name in EVENT.names() {
@@ -385,7 +385,7 @@ impl ShownEvent<'_> {
 
     /// Returns the few properties that a delta has of a regular occurrence.
     pub fn sketch(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
-        let serializer = EventSerializer::of(context, self);
+        let serializer = EventSerializer::new(context, self);
         let mut members = Map::new();
         members.insert("@odata.etag".to_owned(), self.etag(context).into());
         for name in ["seriesMasterId", "type", "id", "start", "end"] {

@@ -30,7 +30,7 @@ pub(super) fn apply_filter<'a>(
             _ => return Err(unsupported_filter()),
         };
         events.retain(|shown| {
-            let stored = EventSerializer::of(context, shown).property("iCalUId");
+            let stored = EventSerializer::new(context, shown).property("iCalUId");
             stored.as_ref().and_then(Value::as_str).is_some_and(|it| it.eq_ignore_ascii_case(&uid))
         });
     }

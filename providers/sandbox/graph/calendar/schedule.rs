@@ -52,7 +52,7 @@ pub(super) fn schedules(context: &CalendarContext<'_>) -> Result<GraphResponse, 
         .collect();
     let base_url = pages::base(context.base.request);
     let of = format!("{base_url}/v1.0/$metadata#Collection(microsoft.graph.scheduleInformation)");
-    Ok(GraphResponse::of(GraphBody::Json(json!({
+    Ok(GraphResponse::new(GraphBody::Json(json!({
         "@odata.context": of,
         "value": rows,
     }))))
@@ -64,7 +64,7 @@ fn ask(body: &Map<String, Value>) -> Result<ScheduleRequest, GraphError> {
         let time =
             time.ok_or_else(|| invalid_parameter(format!("The parameter '{name}' is missing.")))?;
         let (local, zone) = parse_time(time)?;
-        Ok(resolve(local, &RequestedZone::of(&zone)?.zone))
+        Ok(resolve(local, &RequestedZone::from_name(&zone)?.zone))
     };
     let (from, to) = (time("startTime")?, time("endTime")?);
     let interval = body.get("availabilityViewInterval").and_then(Value::as_i64);

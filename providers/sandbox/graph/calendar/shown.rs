@@ -40,7 +40,7 @@ pub(crate) struct ShownEvent<'a> {
 
 impl<'a> ShownEvent<'a> {
     /// Determines the role of an event, a series or an occurrence.
-    pub fn of(context: &CalendarContext<'_>, it: EventOccurrence<'a>) -> Self {
+    pub fn new(context: &CalendarContext<'_>, it: EventOccurrence<'a>) -> Self {
         let series = it.event.instead_of.as_ref();
         let series = series.and_then(|(id, _)| context.agenda.find(it.event.calendar, id));
         let kind = match series {

@@ -81,7 +81,7 @@ fn created_response(
     let base_url = crate::graph::pages::base(context.base.request);
     let user = context.ids().mailbox();
     let location = id.map(|id| format!("{base_url}/v1.0/users('{user}')/events('{id}')"));
-    Ok(GraphResponse { status: StatusCode::CREATED, location, ..GraphResponse::of(body) })
+    Ok(GraphResponse { status: StatusCode::CREATED, location, ..GraphResponse::new(body) })
 }
 
 /// Changes an event.
@@ -120,7 +120,7 @@ pub(super) fn update(
             };
         });
     }
-    Ok(GraphResponse::of(answer::single(context, found)?))
+    Ok(GraphResponse::new(answer::single(context, found)?))
 }
 
 /// Deletes an event. The guests of the owner's own meeting are notified.
@@ -227,7 +227,7 @@ fn keep_apart(
         return Ok(());
     };
     let zone = match &after.start {
-        ZonedTime::At(_, name) => crate::graph::zones::RequestedZone::of(name)?.zone,
+        ZonedTime::At(_, name) => crate::graph::zones::RequestedZone::from_name(name)?.zone,
         ZonedTime::Day(_) => context.agenda.zone_of(after),
     };
     let at = original.instant(&zone);

@@ -59,7 +59,7 @@ fn single(
     // An event that its organizer cancelled stays in a guest's calendar until it is removed there.
     let there_still = !it.event.deleted || called_off(&it.event);
     let inside = there_still && touches(&it, from, to);
-    let shown = ShownEvent::of(context, it);
+    let shown = ShownEvent::new(context, it);
     if inside {
         vec![there("event", shown.json(context))]
     } else {
@@ -92,7 +92,7 @@ fn series(
     let Some(master) = as_is(context.agenda, place) else {
         return Vec::new();
     };
-    let mut entries = vec![there("event", ShownEvent::of(context, master).json(context))];
+    let mut entries = vec![there("event", ShownEvent::new(context, master).json(context))];
     // Occurrences that were deleted from a series are reported by their ids alone.
     let left_out = event.repeat.iter().flat_map(|repeat| &repeat.except);
     let zone = context.agenda.zone_of(event);
@@ -104,7 +104,7 @@ fn series(
             })
             .map(|original| id(Some(*original))),
     );
-    let same = occurrences.into_iter().map(|it| ShownEvent::of(context, it));
+    let same = occurrences.into_iter().map(|it| ShownEvent::new(context, it));
     entries.extend(
         // Exceptions are events of their own, with their own marks.
         same.filter(|shown| shown.kind == EventKind::Occurrence)

@@ -35,7 +35,7 @@ pub(crate) struct MailboxIndex {
 
 impl MailboxIndex {
     /// Reads a mailbox.
-    pub fn of(mailbox: &Mailbox) -> Self {
+    pub fn new(mailbox: &Mailbox) -> Self {
         let mut folders: HashMap<u16, Vec<usize>> = HashMap::new();
         let mut unread: HashMap<u16, usize> = HashMap::new();
         let mut places = HashMap::with_capacity(mailbox.messages.len());
@@ -48,7 +48,7 @@ impl MailboxIndex {
         let tabs = TABS.iter().map(|(id, name)| (id.to_string(), *name));
         let categories = tabs.chain(mailbox.labels.all());
         Self {
-            ids: MailboxIds::of(&mailbox.address),
+            ids: MailboxIds::new(&mailbox.address),
             folders,
             unread,
             categories: categories.map(|(id, name)| (id, name.to_owned())).collect(),

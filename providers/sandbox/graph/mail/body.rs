@@ -61,7 +61,7 @@ impl EditableMessage {
     }
 
     /// Reads a message.
-    pub fn of(message: &Message) -> Self {
+    pub fn from_message(message: &Message) -> Self {
         let fields = head::fields(mime::header_section(&message.raw), &message.raw);
         let people = |name: &str| people::persons(&fields, name);
         let text = |name: &str| head::find(&fields, name).map(|field| field.value());

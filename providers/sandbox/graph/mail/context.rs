@@ -36,7 +36,7 @@ pub(super) struct MailContext<'a> {
 impl<'a> MailContext<'a> {
     /// Returns the mailbox in its present state.
     pub fn store(&self) -> Result<ExchangeMailbox<'a>, GraphError> {
-        ExchangeMailbox::of(self.state, &self.address).ok_or_else(denied)
+        ExchangeMailbox::find(self.state, &self.address).ok_or_else(denied)
     }
 
     /// Returns the present time in milliseconds since 1970.
@@ -126,6 +126,6 @@ impl<'a> MailContext<'a> {
         };
         let created = status == StatusCode::CREATED;
         let location = created.then(|| self.location(path)).transpose()?;
-        Ok(GraphResponse { status, location, ..GraphResponse::of(context.single(members, of)) })
+        Ok(GraphResponse { status, location, ..GraphResponse::new(context.single(members, of)) })
     }
 }

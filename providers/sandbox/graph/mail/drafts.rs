@@ -51,7 +51,7 @@ fn blank(context: &MailContext<'_>) -> EditableMessage {
 fn enclosed(members: &Map<String, Value>) -> Result<Vec<MessageFile>, GraphError> {
     let files = members.get("attachments").and_then(Value::as_array);
     let files = files.into_iter().flatten().filter_map(Value::as_object);
-    files.map(MessageFile::of).collect()
+    files.map(MessageFile::from_members).collect()
 }
 
 /// Stores a draft, in the conversation of another message if there is one.
@@ -104,9 +104,9 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
         return Err(not_draft());
     }
     // An invalid flag is reported before anything changes.
-    flag::of(&members)?;
+    flag::read_flag(&members)?;
     if content || importance {
-        let mut editable = EditableMessage::of(message);
+        let mut editable = EditableMessage::from_message(message);
         editable.apply(&members)?;
         rewrite(context, message, &editable)?;
     }
@@ -136,7 +136,7 @@ pub(super) fn arrange(
     if let Some(importance) = text("importance") {
         set("IMPORTANT", importance == "high");
     }
-    let flag = flag::of(members)?;
+    let flag = flag::read_flag(members)?;
     if let Some(flag) = &flag {
         set("STARRED", flag.set);
     }

@@ -26,7 +26,7 @@ pub(crate) struct MessageFile {
 
 impl MessageFile {
     /// Reads an attachment from a body that was checked against its type.
-    pub fn of(members: &Map<String, Value>) -> Result<Self, GraphError> {
+    pub fn from_members(members: &Map<String, Value>) -> Result<Self, GraphError> {
         let text = |name: &str| members.get(name).and_then(Value::as_str);
         let name = text("name").map(line).filter(|name| !name.is_empty());
         let name = name.ok_or_else(invalid_property)?;

@@ -23,7 +23,7 @@ pub(super) struct FlagChange {
 }
 
 /// Returns the flag in a message's body, if there is one.
-pub(super) fn of(members: &Map<String, Value>) -> Result<Option<FlagChange>, GraphError> {
+pub(super) fn read_flag(members: &Map<String, Value>) -> Result<Option<FlagChange>, GraphError> {
     let Some(flag) = members.get("flag").and_then(Value::as_object) else {
         return Ok(None);
     };

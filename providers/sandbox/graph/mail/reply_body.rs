@@ -24,7 +24,7 @@ pub(super) fn begin(
     message: &Message,
     how: ReplyKind,
 ) -> Result<(), GraphError> {
-    let original = EditableMessage::of(message);
+    let original = EditableMessage::from_message(message);
     let prefix = match how {
         ReplyKind::Forward => "FW: ",
         ReplyKind::Reply | ReplyKind::ReplyAll => "RE: ",

@@ -38,7 +38,7 @@ pub(super) fn send(context: &MailContext<'_>, id: &str) -> Result<GraphResponse,
 fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
     let store = context.store()?;
     let message = store.mailbox.message(draft).ok_or_else(not_found)?;
-    let editable = signed(context, EditableMessage::of(message))?;
+    let editable = signed(context, EditableMessage::from_message(message))?;
     let recipients = editable.recipients();
     if recipients.is_empty() || recipients.iter().any(|address| !address.contains('@')) {
         return Err(invalid_recipients());

@@ -26,12 +26,12 @@ pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     let zone = user::mailbox_zone(context.state, store);
     let before = user::settings(store, &zone);
     if let Some(zone) = members.get("timeZone").and_then(Value::as_str) {
-        RequestedZone::of(zone)?;
+        RequestedZone::from_name(zone)?;
     }
     if let Some(zone) =
         members.get("workingHours").and_then(|hours| hours.pointer("/timeZone/name")?.as_str())
     {
-        RequestedZone::of(zone)?;
+        RequestedZone::from_name(zone)?;
     }
     if let Some(replies) = members.get_mut("automaticRepliesSetting").and_then(Value::as_object_mut)
     {

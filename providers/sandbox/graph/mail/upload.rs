@@ -56,11 +56,11 @@ pub(super) fn attach(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     }
     let members = read(context.request, &ATTACHMENT, true)?;
     let message = draft(context, id)?;
-    let file = MessageFile::of(&members)?;
+    let file = MessageFile::from_members(&members)?;
     if file.bytes.len() > AT_ONCE {
         return Err(attachment_too_large());
     }
-    let mut editable = EditableMessage::of(message);
+    let mut editable = EditableMessage::from_message(message);
     editable.files.push(file);
     drafts::rewrite(context, message, &editable)?;
     let store = context.store()?;
@@ -85,7 +85,7 @@ pub(super) fn detach(
 ) -> Result<GraphResponse, GraphError> {
     let message = draft(context, id)?;
     let place = attachments::place(context.store()?, message, part)?;
-    let mut editable = EditableMessage::of(message);
+    let mut editable = EditableMessage::from_message(message);
     if place >= editable.files.len() {
         return Err(not_found());
     }
@@ -143,7 +143,7 @@ pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
     let of = format!("{base}/v1.0/$metadata#microsoft.graph.uploadSession");
     Ok(GraphResponse {
         status: StatusCode::CREATED,
-        ..GraphResponse::of(with_context(of, session))
+        ..GraphResponse::new(with_context(of, session))
     })
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn answer(
 /// Returns the ranges of a file that are still missing.
 fn standing(upload: &FileUpload) -> GraphResponse {
     let next = format!("{}-", upload.file.bytes.len());
-    GraphResponse::of(GraphBody::Json(json!({
+    GraphResponse::new(GraphBody::Json(json!({
         "expirationDateTime": upload.expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         "nextExpectedRanges": [next],
     })))
@@ -221,13 +221,13 @@ fn finish(
     request: &HttpRequest,
     upload: FileUpload,
 ) -> Result<GraphResponse, GraphError> {
-    let store = ExchangeMailbox::of(state, &upload.address).ok_or_else(no_session)?;
+    let store = ExchangeMailbox::find(state, &upload.address).ok_or_else(no_session)?;
     let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;
     // The draft may have been sent since the session began.
     if !message.has("DRAFT") {
         return Err(not_draft());
     }
-    let mut editable = EditableMessage::of(message);
+    let mut editable = EditableMessage::from_message(message);
     editable.files.push(upload.file);
     let raw: Arc<[u8]> = editable.bytes(true).into();
     // The draft keeps its date: an attachment does not move it in lists.
@@ -238,7 +238,7 @@ fn finish(
     state.graph.exchange(&upload.address, |exchange| {
         exchange.note(upload.message, |notes| notes.changed = Some(state.tick()));
     });
-    let store = ExchangeMailbox::of(state, &upload.address).ok_or_else(no_session)?;
+    let store = ExchangeMailbox::find(state, &upload.address).ok_or_else(no_session)?;
     let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;
     let message_id = store.message_id(message, false);
     let part = attachments::last_id(store, message).ok_or_else(not_found)?;
@@ -249,7 +249,7 @@ fn finish(
         location: Some(format!(
             "{base}/v1.0/users('{user}')/messages('{message_id}')/attachments('{part}')"
         )),
-        ..GraphResponse::of(GraphBody::Nothing)
+        ..GraphResponse::new(GraphBody::Nothing)
     })
 }
 

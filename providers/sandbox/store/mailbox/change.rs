@@ -192,7 +192,7 @@ impl Mailbox {
     fn record(&mut self, message: &mut Message, what: HistoryEvent) {
         self.history += 1;
         message.history = self.history;
-        self.records.push(Arc::new(HistoryRecord::of(message, what)));
+        self.records.push(Arc::new(HistoryRecord::new(message, what)));
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) enum HistoryEvent {
 
 impl HistoryRecord {
     /// Returns the record of a change at the message's history id.
-    pub fn of(message: &Message, what: HistoryEvent) -> Self {
+    pub fn new(message: &Message, what: HistoryEvent) -> Self {
         Self {
             history: message.history,
             message: message.id,

@@ -41,7 +41,7 @@ enum CharacterClass {
 use CharacterClass::{Caseless, Lower, Mark, Newline, Number, Other, Space, Upper};
 
 impl CharacterClass {
-    fn of(c: char) -> Self {
+    fn from_char(c: char) -> Self {
         match c {
             // Most text is ASCII, which needs no table.
             'a'..='z' => Lower,
@@ -117,7 +117,7 @@ impl<'a> PieceIter<'a> {
     /// Returns the class of a character, and counts the step.
     fn class(&mut self, c: char) -> CharacterClass {
         self.steps += 1;
-        CharacterClass::of(c)
+        CharacterClass::from_char(c)
     }
 
     /// Returns the length in bytes of the longest prefix of `text` whose characters all belong.

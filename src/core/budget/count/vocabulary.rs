@@ -60,7 +60,7 @@ impl Tokenizer {
         }
     }
 
-    /// Returns the bytes of its vocabulary, for [`TokenVocabulary::of`].
+    /// Returns the bytes of its vocabulary, for [`TokenVocabulary::new`].
     pub const fn file(self) -> &'static [u8] {
         match self {
             Self::O200k => O200K,
@@ -80,7 +80,7 @@ pub struct TokenVocabulary<'a> {
 
 impl<'a> TokenVocabulary<'a> {
     /// Returns the vocabulary in `file`, or an empty one if the file is invalid.
-    pub fn of(file: &'a [u8]) -> Self {
+    pub fn new(file: &'a [u8]) -> Self {
         Self::read(file).unwrap_or_default()
     }
 

@@ -137,7 +137,7 @@ pub(super) fn pieces(
     secret: &[u8; 32],
 ) -> AnswerPieces {
     let tables = &response.document.tables;
-    let costs: Vec<RowCosts> = tables.iter().map(|table| RowCosts::of(table, sizes)).collect();
+    let costs: Vec<RowCosts> = tables.iter().map(|table| RowCosts::new(table, sizes)).collect();
     let items = items(response);
     let renderings = items.iter().map(|item| {
         let mut renderings = ItemRenderings::new(item, tables, &costs);
@@ -162,7 +162,7 @@ pub(super) fn pieces(
 /// Returns the long texts with their fences, before the lines at which they begin are known.
 fn text_parts(response: &WholeAnswer, secret: &[u8; 32]) -> Vec<LongTextParts> {
     let fence = |text: &LongText| match &text.word {
-        Some(word) => Fence::of(word.clone()),
+        Some(word) => Fence::from_word(word.clone()),
         None => Fence::new(&text.text, secret),
     };
     response.texts.iter().map(|text| LongTextParts { fence: fence(text), start: 1 }).collect()
@@ -360,7 +360,7 @@ struct RowCosts {
 }
 
 impl RowCosts {
-    fn of(table: &RowTable, sizes: &AnswerSizer) -> Self {
+    fn new(table: &RowTable, sizes: &AnswerSizer) -> Self {
         let mut costs = Self { headings: [0; 3], rows: [Vec::new(), Vec::new(), Vec::new()] };
         if sizes.tokenizer.is_none() || table.is_empty() {
             return costs;
@@ -414,7 +414,7 @@ fn windows(text: &LongText, sizes: &AnswerSizer) -> Vec<CostedWindow> {
     let mut windows = Vec::new();
     let mut size = SMALLEST;
     while !text.page && size < all.min(sizes.most) {
-        let mut window = TextWindow { shown: sizes_of.of(size), chars: 0 };
+        let mut window = TextWindow { shown: sizes_of.within(size), chars: 0 };
         let line_numbers = || window.shown.ranges.iter().cloned().flatten();
         let mut shown: usize = line_numbers().filter_map(|at| lengths.get(at)).sum();
         let mut tokens: usize = line_numbers().filter_map(|at| costs.get(at)).sum();

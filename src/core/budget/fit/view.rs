@@ -77,7 +77,7 @@ pub(super) fn unwritten(
         if let Some(number) = item.text
             && let Some(text) = response.texts.get(number)
         {
-            let shown = ShownText::of(text, number, look, pieces);
+            let shown = ShownText::new(text, number, look, pieces);
             shown.place(text, number, &mut document, &mut view, format);
         }
     }
@@ -117,7 +117,7 @@ struct ShownText<'a> {
 }
 
 impl<'a> ShownText<'a> {
-    fn of(text: &LongText, number: usize, look: &ItemRendering, pieces: &'a AnswerPieces) -> Self {
+    fn new(text: &LongText, number: usize, look: &ItemRendering, pieces: &'a AnswerPieces) -> Self {
         let own = pieces.texts.get(number);
         let fence = own.map(|own| &own.fence).filter(|_| !text.name.is_empty());
         let chars = |text: &str| match fence {

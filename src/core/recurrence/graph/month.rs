@@ -42,7 +42,7 @@ pub fn day(parts: &ICalendarRecurrenceRule, months: &[u8]) -> Option<MonthDay> {
     let expected: Vec<Vec<i8>> = kinds.iter().map(|month| by_rule(parts, *month)).collect();
     let same = |day: &MonthDay| {
         let mut both = kinds.iter().zip(&expected);
-        both.all(|(month, days)| of(day, *month).is_some_and(|one| *days == [one]))
+        both.all(|(month, days)| day_of_month(day, *month).is_some_and(|one| *days == [one]))
     };
     let mut weekdays: Vec<usize> = parts.byday.iter().map(|day| place(day.weekday)).collect();
     weekdays.sort_unstable();
@@ -71,7 +71,7 @@ fn kinds(months: &[u8]) -> Vec<MonthKind> {
 }
 
 /// Returns the day that a pattern selects in a month.
-fn of(day: &MonthDay, month: MonthKind) -> Option<i8> {
+fn day_of_month(day: &MonthDay, month: MonthKind) -> Option<i8> {
     match day {
         MonthDay::Absolute(day) => Some((*day).min(month.length)),
         MonthDay::Relative(weekdays, index) => {

@@ -43,7 +43,7 @@ pub enum PatternShape {
 }
 
 /// Returns the pattern of a rule for an event that first occurs on `start`, a day of the rule.
-pub fn of(rule: RecurrenceRule, start: Date) -> Result<PatternShape> {
+pub fn pattern_shape(rule: RecurrenceRule, start: Date) -> Result<PatternShape> {
     use ICalendarFrequency::{Daily, Monthly, Weekly, Yearly};
     let rule = rule.explicit(start.at(0, 0, 0, 0));
     let interval = rule.interval();

@@ -68,7 +68,7 @@ pub struct LinkTarget {
 
 impl LinkTarget {
     /// Returns the target of an `href`, or `None` if it is not kept.
-    pub fn of(href: &str) -> Option<Self> {
+    pub fn from_href(href: &str) -> Option<Self> {
         let href = href.trim();
         let whole = if href.starts_with("//") {
             format!("https:{href}")
@@ -142,7 +142,7 @@ impl LinkTarget {
             return false;
         }
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
-        Self::of(&whole).is_some_and(|other| key(&other.url) == key(&self.url))
+        Self::from_href(&whole).is_some_and(|other| key(&other.url) == key(&self.url))
     }
 
     /// Returns where the link leads, if the text names another host or number. The target that a

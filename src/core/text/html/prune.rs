@@ -23,12 +23,12 @@ const PREVIEW: usize = 300;
 /// sheets.
 pub fn prune(tree: &mut DomTree, most: usize) -> (HiddenText, DoubtfulText, PrunedElements) {
     let work = [MatchWork::limited(most, false), MatchWork::endless()];
-    let mut found = UnseenContent::of(tree, &work);
+    let mut found = UnseenContent::new(tree, &work);
     if work.iter().any(MatchWork::has_guessed) {
         // Some conditions are known to a browser alone: only text that is hidden either way is
         // removed.
         let work = [MatchWork::limited(most, true), MatchWork::endless()];
-        found = found.or(tree, UnseenContent::of(tree, &work));
+        found = found.or(tree, UnseenContent::new(tree, &work));
     }
     let (mut hidden, mut preview) = (HiddenText::default(), HiddenText::default());
     let leading = leading(tree, &found.unseen);
@@ -86,7 +86,7 @@ struct UnseenContent {
 }
 
 impl UnseenContent {
-    fn of(tree: &DomTree, work: &[MatchWork; 2]) -> Self {
+    fn new(tree: &DomTree, work: &[MatchWork; 2]) -> Self {
         let mut viewer = VisibilityWalker::new(tree, work);
         let (mut unseen, mut fields) = (Vec::new(), Vec::new());
         let mut drawn = PrunedElements::default();

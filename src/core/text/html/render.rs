@@ -478,7 +478,7 @@ impl TextRenderer<'_> {
     fn link(&mut self, id: NodeId, undo: &mut ElementExit) -> bool {
         let Some(href) = self.tree.attr(id, "href") else { return true };
         let text = text_below(self.tree, id);
-        let Some(target) = LinkTarget::of(href) else {
+        let Some(target) = LinkTarget::from_href(href) else {
             undo.link = odd_scheme(href)
                 .map(|found| (LinkDestination::Odd(found), text, self.out.pieces()));
             return true;

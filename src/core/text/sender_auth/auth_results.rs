@@ -36,16 +36,16 @@ impl AuthResults {
         // A version may follow the name.
         let id = if first.contains('=') { "" } else { first.split_whitespace().next()? };
         let is_trusted = receivers.iter().any(|one| one.eq_ignore_ascii_case(id));
-        is_trusted.then(|| Self::of(parts))
+        is_trusted.then(|| Self::new(parts))
     }
 
     /// Reads the value of a header field of any server. Its results are claims, which the sender
     /// may have written.
     pub fn read_claims(value: &str) -> Self {
-        Self::of(parts(value))
+        Self::new(parts(value))
     }
 
-    fn of(parts: Vec<String>) -> Self {
+    fn new(parts: Vec<String>) -> Self {
         let mut results = Self::default();
         let mut signer = None;
         for part in parts {

@@ -33,7 +33,7 @@ pub struct KnownPerson {
 impl KnownPerson {
     /// Prepares an address; `None` for one without an @.
     pub fn new(address: MailAddress, sure: bool) -> Option<Self> {
-        let spelling = AddressSpelling::of(&address)?;
+        let spelling = AddressSpelling::from_address(&address)?;
         Some(Self { address, sure, spelling })
     }
 }
@@ -54,7 +54,7 @@ struct AddressSpelling {
 }
 
 impl AddressSpelling {
-    fn of(address: &MailAddress) -> Option<Self> {
+    fn from_address(address: &MailAddress) -> Option<Self> {
         let email = address.email.to_lowercase();
         let (local, domain) = email.rsplit_once('@')?;
         let domain = to_unicode(&organisation(&ascii(domain)));
@@ -96,7 +96,7 @@ pub fn imitated<'k>(
     sender: &MailAddress,
     known: impl Iterator<Item = &'k KnownPerson> + Clone,
 ) -> Vec<&'k KnownPerson> {
-    let Some(own) = AddressSpelling::of(sender) else {
+    let Some(own) = AddressSpelling::from_address(sender) else {
         return Vec::new();
     };
     if known.clone().any(|one| one.sure && one.spelling.email == own.email) {

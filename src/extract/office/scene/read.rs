@@ -23,7 +23,7 @@ pub(super) fn read_scene_part(
     below: &[SlideShape],
 ) -> Result<ScenePart, ReadFailure> {
     let mut reader = ScenePartReader::new(theme, below);
-    let mut xml = XmlReader::of(text, SLIDE);
+    let mut xml = XmlReader::with_namespaces(text, SLIDE);
     while let Some(event) = xml.step()? {
         match event {
             XmlEvent::Start(element) => reader.begin(&element, &mut xml)?,

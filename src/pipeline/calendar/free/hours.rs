@@ -23,7 +23,7 @@ pub(super) struct TimeStretch {
 }
 
 impl TimeStretch {
-    pub(super) fn of(from: Timestamp, length: SignedDuration) -> Option<Self> {
+    pub(super) fn new(from: Timestamp, length: SignedDuration) -> Option<Self> {
         let to = from.checked_add(length).ok()?;
         Some(Self { from, to })
     }

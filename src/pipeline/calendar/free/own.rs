@@ -124,7 +124,7 @@ async fn look(
                 let values = EVENT.field("show");
                 let values = values.map(|field| flatten::texts(field, item, &context));
                 let mut show = BusyKind::weightiest(&values.unwrap_or_default());
-                let claim = TimeClaim::of(&facts, false);
+                let claim = TimeClaim::new(&facts, false);
                 if show == BusyKind::Busy && claim.is_container((facts.start, facts.end), zone) {
                     show = BusyKind::Tentative;
                     if !long.iter().any(|known| known == name) {

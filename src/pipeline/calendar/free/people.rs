@@ -61,7 +61,7 @@ impl BusyPerson {
     }
 
     /// Creates a person from a service's schedule.
-    pub(super) fn of(address: &str, schedule: BusySchedule, api: Service) -> Self {
+    pub(super) fn new(address: &str, schedule: BusySchedule, api: Service) -> Self {
         let context = RowContext::bare(api);
         let read = |object: &Value| {
             let time = |name: &str| flatten::instant(BUSY.field(name)?, object, &context);

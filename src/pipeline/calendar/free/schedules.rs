@@ -115,7 +115,7 @@ fn closest_schedule(
     let mut why: Option<Error> = None;
     for (_, answer) in answers {
         match answer {
-            Ok((schedule, api)) => return Ok(BusyPerson::of(address, schedule, api)),
+            Ok((schedule, api)) => return Ok(BusyPerson::new(address, schedule, api)),
             // Prefer the reason of a failed query to that of an unknown address.
             Err(error) => {
                 let better = why.as_ref().is_none_or(|old| {

@@ -55,7 +55,7 @@ pub(super) fn slots(
     let mut all: Vec<SlotCandidate> = Vec::new();
     for stretch in open {
         let mut start = first_quarter(stretch.from, zone);
-        while let Some(time) = start.and_then(|from| TimeStretch::of(from, length)) {
+        while let Some(time) = start.and_then(|from| TimeStretch::new(from, length)) {
             if time.to > stretch.to {
                 break;
             }

@@ -140,7 +140,7 @@ pub(crate) fn times(
 
 /// Returns the claim of a new or changed event; `main` if it is in the main calendar.
 pub(crate) fn claim(change: &EventChange, now: Option<&EventData>, main: bool) -> TimeClaim {
-    let known = now.map(|facts| TimeClaim::of(facts, main));
+    let known = now.map(|facts| TimeClaim::new(facts, main));
     let guests = change.guests.iter().flatten();
     let show = change.show.or(known.map(|claim| claim.show)).unwrap_or(ShowAs::Busy);
     TimeClaim {
@@ -324,7 +324,7 @@ async fn missed_events_note(
     let (mut found, mut known) = (Vec::new(), HashSet::new());
     for event in there {
         let facts = &event.facts;
-        let claim = TimeClaim::of(facts, event.calendar.is_empty());
+        let claim = TimeClaim::new(facts, event.calendar.is_empty());
         let is_met = absences.iter().any(|one| {
             let mut times = one.times.iter();
             !one.itself.contains(&facts.id) && times.any(|time| meets_absence(*time, facts, zone))
@@ -510,7 +510,7 @@ fn groups<'t>(
                 && alike(&candidate.title, &facts.title);
         // Only the main calendar has no name.
         let there = (facts.start, facts.end);
-        let claim = TimeClaim::of(facts, one.calendar.is_empty());
+        let claim = TimeClaim::new(facts, one.calendar.is_empty());
         let clash = claim.competes(there, zone)
             && candidate.competing(zone).any(|mine| overlap(mine, there, zone));
         if !duplicate && !clash {

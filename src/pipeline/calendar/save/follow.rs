@@ -270,9 +270,10 @@ pub(crate) fn copied(master: &EventTarget, change: EventChange) -> EventChange {
         online: change.online.or_else(|| facts.link.is_some().then_some(true)),
         show: change
             .show
-            .or_else(|| ShowAs::of(&text("show")).filter(|show| *show != ShowAs::Busy)),
+            .or_else(|| ShowAs::from_word(&text("show")).filter(|show| *show != ShowAs::Busy)),
         visibility: change.visibility.or_else(|| {
-            EventVisibility::of(&text("visibility")).filter(|one| *one != EventVisibility::Default)
+            EventVisibility::from_word(&text("visibility"))
+                .filter(|one| *one != EventVisibility::Default)
         }),
         reminder: change.reminder.or_else(|| match cell("reminder") {
             RowCell::Count(minutes) => u32::try_from(minutes).ok().map(Some),

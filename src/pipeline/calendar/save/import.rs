@@ -56,7 +56,7 @@ pub(super) async fn import_events(
         return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
     }
     let rest = if source::is_cursor(input) { Some(import_rest(ctx, input).await?) } else { None };
-    let request = &rest.as_ref().map_or(Ok(request.clone()), |rest| rest.of(request))?;
+    let request = &rest.as_ref().map_or(Ok(request.clone()), |rest| rest.remaining(request))?;
     // A continued import may be a dry run, too.
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     let document = read_document(ctx, input).await?;

@@ -180,7 +180,7 @@ pub(super) struct ImportRest {
 
 impl ImportRest {
     /// Applies the arguments of the first call to the next one.
-    pub(super) fn of(&self, request: &CalendarSave) -> Result<CalendarSave> {
+    pub(super) fn remaining(&self, request: &CalendarSave) -> Result<CalendarSave> {
         if request.account.is_some() || request.calendar.is_some() {
             return Err(Error::argument("the target was given when the import began")
                 .next("give `ics` alone"));

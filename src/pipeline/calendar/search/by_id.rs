@@ -59,7 +59,7 @@ pub(super) async fn events_by_id(ctx: &Context, request: &CalendarSearch) -> Res
         .any(|pair| matches!(pair, [one, other] if one.account != other.account));
     let requested = request.columns();
     let columns = match &requested {
-        Some(named @ ColumnChoice::Named(_)) => named.of(&EVENT)?,
+        Some(named @ ColumnChoice::Named(_)) => named.columns_of(&EVENT)?,
         Some(ColumnChoice::Level(level)) => columns_of(&EVENT, *level, several),
         None => columns_of(&EVENT, ColumnLevel::Core, several),
     };
@@ -129,7 +129,7 @@ async fn whole_rows(
                 names = calendars::names_by_id(&calendars::known_calendars(&**port, &list));
             }
         }
-        let label = labels.of(&account.id);
+        let label = labels.label_of(&account.id);
         let context = RowContext {
             zone,
             names: &names,

@@ -144,7 +144,7 @@ fn has_short_titles(clashes: &RowTable) -> bool {
 /// Returns the times of the events that compete for the reader's time.
 fn competing(own: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<(EventTime, EventTime)> {
     own.iter()
-        .map(|(_, facts, main)| ((facts.start, facts.end), TimeClaim::of(facts, *main)))
+        .map(|(_, facts, main)| ((facts.start, facts.end), TimeClaim::new(facts, *main)))
         .filter(|(time, claim)| claim.competes(*time, zone))
         .map(|(time, _)| time)
         .collect()
@@ -170,7 +170,7 @@ fn beside(
     zone: &TimeZone,
 ) -> Vec<usize> {
     let is_beside = |facts: &EventData, main: bool| {
-        let (time, claim) = ((facts.start, facts.end), TimeClaim::of(facts, main));
+        let (time, claim) = ((facts.start, facts.end), TimeClaim::new(facts, main));
         matches!(claim.show, ShowAs::Busy | ShowAs::Tentative)
             && claim.is_container(time, zone)
             && times.iter().any(|one| overlap(*one, time, zone))

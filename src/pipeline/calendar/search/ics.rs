@@ -165,8 +165,9 @@ fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Accoun
         notes: flatten::plain(facts.notes.clone().unwrap_or_default()),
         organizer: organizer(facts, &word("organizer"), word("organizer_address"), account),
         guests: facts.guests.clone(),
-        show: ShowAs::of(&word("show")).unwrap_or(ShowAs::Busy),
-        visibility: EventVisibility::of(&word("visibility")).unwrap_or(EventVisibility::Default),
+        show: ShowAs::from_word(&word("show")).unwrap_or(ShowAs::Busy),
+        visibility: EventVisibility::from_word(&word("visibility"))
+            .unwrap_or(EventVisibility::Default),
         reminder: word("reminder").parse().ok(),
         categories: column("category"),
         link: facts.link.clone(),

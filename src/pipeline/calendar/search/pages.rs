@@ -196,7 +196,7 @@ impl GatheredEvents {
             sheets: calendars
                 .into_iter()
                 .map(|calendar| CalendarPage {
-                    at: place.of(&calendar.id),
+                    at: place.position_of(&calendar.id),
                     calendar,
                     next: None,
                     open: true,
@@ -298,7 +298,7 @@ impl GatheredEvents {
                 self.odd += 1;
                 continue;
             };
-            let at = EventPosition::of(facts.start, facts.end, request.zone);
+            let at = EventPosition::new(facts.start, facts.end, request.zone);
             if request.series && facts.repeat.is_some() {
                 self.masters.insert(facts.id.clone());
             }

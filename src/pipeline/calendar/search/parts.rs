@@ -47,7 +47,7 @@ pub(super) async fn agenda_parts(
     let labels = account_labels(ctx).await?;
     let search = &AgendaSearch { plan, selectors, request };
     let parts = plan.places.iter();
-    let parts = parts.map(|place| agenda_part(ctx, search, place, labels.of(&place.account)));
+    let parts = parts.map(|place| agenda_part(ctx, search, place, labels.label_of(&place.account)));
     let outcomes = join_all(parts).await;
     let (mut parts, mut missing) = (Vec::new(), Vec::new());
     for outcome in outcomes {

@@ -56,7 +56,7 @@ impl AgendaPlan {
 
     /// Returns the plan of the first page of a range over some accounts, with the
     /// default columns of a search.
-    pub(super) fn of(range: TimeRange, accounts: Vec<Account>, limit: u32) -> Self {
+    pub(super) fn new(range: TimeRange, accounts: Vec<Account>, limit: u32) -> Self {
         Self {
             range,
             q: None,
@@ -117,7 +117,7 @@ impl AgendaPlan {
     /// Returns the columns that may be shown.
     pub(super) fn requested_columns(&self) -> Result<Vec<&'static TableColumn>> {
         if let Some(fields) = &self.fields {
-            return ColumnChoice::Named(fields.clone()).of(&EVENT);
+            return ColumnChoice::Named(fields.clone()).columns_of(&EVENT);
         }
         let level = self.level();
         Ok(EVENT
@@ -219,7 +219,7 @@ impl AgendaPlan {
             marks.drain(..self.seen.list().len().min(marks.len()));
         }
         let start = marks.len().saturating_sub(MAX_MARKS);
-        IdDigests::of(marks.get(start..).unwrap_or_default())
+        IdDigests::new(marks.get(start..).unwrap_or_default())
     }
 
     /// Formats `events: 50 of 73, by start, Tue 2026-02-03 to Mon 2026-02-09, after 50 on earlier

@@ -30,7 +30,7 @@ impl EventPosition {
     pub(super) const FIRST: Self = Self { start: i64::MIN, timed: false, end: i64::MIN };
 
     /// Returns the position of an event, with days in `zone`.
-    pub(super) fn of(start: EventTime, end: EventTime, zone: &TimeZone) -> Self {
+    pub(super) fn new(start: EventTime, end: EventTime, zone: &TimeZone) -> Self {
         Self {
             start: start.instant(zone).as_microsecond(),
             timed: !start.is_day(),
@@ -73,7 +73,7 @@ impl AccountPosition {
     }
 
     /// Returns the position at which a calendar of the account continues.
-    pub(super) fn of(&self, calendar: &str) -> EventPosition {
+    pub(super) fn position_of(&self, calendar: &str) -> EventPosition {
         self.late.iter().find(|(late, _)| late == calendar).map_or(self.at, |(_, at)| *at)
     }
 
@@ -118,7 +118,7 @@ impl IdDigests {
     }
 
     /// Creates the list from marks.
-    pub(super) fn of(marks: &[IdDigest]) -> Self {
+    pub(super) fn new(marks: &[IdDigest]) -> Self {
         Self(STANDARD_NO_PAD.encode(marks.as_flattened()))
     }
 }

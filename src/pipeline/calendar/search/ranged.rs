@@ -188,7 +188,7 @@ pub(crate) async fn ranged_agenda(
     accounts: &[Account],
     zone: &TimeZone,
 ) -> Result<RangedEvents> {
-    let mut plan = AgendaPlan::of(range, accounts.to_vec(), MAX_EVENTS);
+    let mut plan = AgendaPlan::new(range, accounts.to_vec(), MAX_EVENTS);
     // With `merged`, even a single account that fails is a note that names it, not an error.
     plan.merged = true;
     let seen = plan.seen.set();

@@ -190,7 +190,7 @@ async fn message_files(
         Err(Error::new(ErrorKind::NotFound, "the provider returned nothing for it"))
     })?;
     let columns = ATTACHMENT.up_to(ColumnLevel::Core);
-    let label = account_labels(ctx).await?.of(&account.id);
+    let label = account_labels(ctx).await?.label_of(&account.id);
     let context =
         RowContext { room: RowRoom::One, ..ctx.context_for(mailbox.api(), &label, &account) };
     let mut notes = Vec::new();

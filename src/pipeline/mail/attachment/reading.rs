@@ -89,7 +89,7 @@ impl GrowingAnswer {
     fn new() -> Result<Self> {
         let table = |table: &'static Table, names: &[&str]| {
             let names = names.iter().map(|name| (*name).to_owned()).collect();
-            Ok::<_, Error>(RowTable::new(table, ColumnChoice::Named(names).of(table)?))
+            Ok::<_, Error>(RowTable::new(table, ColumnChoice::Named(names).columns_of(table)?))
         };
         let all = |table: &'static Table| RowTable::new(table, table.fields.iter().collect());
         Ok(Self {

@@ -35,7 +35,7 @@ pub(super) struct KeptContent {
 }
 
 impl KeptContent {
-    pub(super) fn of(content: &OutgoingMessage) -> Self {
+    pub(super) fn new(content: &OutgoingMessage) -> Self {
         let content = content.clone();
         let file = |file: daysheet_core::provider::mail::OutgoingAttachment| {
             let size = attachments::size(&file.content);
@@ -83,7 +83,7 @@ impl KeptContent {
             subject: self.subject,
             text: self.text,
             html: self.html,
-            importance: Importance::of(&self.importance).unwrap_or_default(),
+            importance: Importance::from_word(&self.importance).unwrap_or_default(),
             files,
             ..now.clone()
         };
@@ -100,7 +100,7 @@ pub(super) async fn keep_edit(
 ) -> Option<(u64, DraftUndo)> {
     let account = &context.account.id;
     let kept = async {
-        let json = KeptContent::of(&stored.content).json()?;
+        let json = KeptContent::new(&stored.content).json()?;
         if json.len() > MAX_LEN {
             return Err(Error::argument(format!("its text exceeds {MAX_LEN} bytes")));
         }
@@ -124,7 +124,7 @@ pub(super) async fn record_edit(
 ) -> Option<u64> {
     let (number, mut undo) = kept?;
     let trimmed = match made {
-        Ok(made) => match KeptContent::of(&made.content).json() {
+        Ok(made) => match KeptContent::new(&made.content).json() {
             Ok(json) => {
                 undo.after = hash(&json);
                 UndoState::Draft(undo).write().map(Some)

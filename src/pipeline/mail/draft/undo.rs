@@ -35,7 +35,7 @@ pub(crate) async fn undo_edit(
     let object = ObjectKey { account: &undo.account, kind: HandleKind::Draft, id: &undo.draft };
     let handle = assign_handle(ctx, object).await?;
     let (context, handle, stored) = stored_draft(ctx, &handle, None).await?;
-    let now = KeptContent::of(&stored.content).json()?;
+    let now = KeptContent::new(&stored.content).json()?;
     // An edit whose outcome is unknown has no hash, and is undone without this check.
     if !undo.after.is_empty() && undo.after != hash(&now) {
         return Err(Error::new(ErrorKind::Conflict, format!("{handle} was changed since"))

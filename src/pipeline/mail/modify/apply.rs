@@ -48,7 +48,7 @@ struct ActedMessages {
 
 impl ActedMessages {
     /// Returns the messages of a batch that an action is about to change.
-    fn of(work: &AccountBatch, action: &PlannedAction) -> Self {
+    fn new(work: &AccountBatch, action: &PlannedAction) -> Self {
         let mut sent = Self::default();
         for (at, change) in work.changes.iter().enumerate() {
             let going_on = matches!(change.outcome, MessageOutcome::Planned | MessageOutcome::Done);
@@ -70,7 +70,7 @@ impl ActedMessages {
 pub(super) async fn apply_actions(work: &mut AccountBatch, look: Duration) {
     let mut misses = Vec::new();
     for action in &work.actions {
-        let sent = ActedMessages::of(work, action);
+        let sent = ActedMessages::new(work, action);
         if sent.states.is_empty() {
             continue;
         }

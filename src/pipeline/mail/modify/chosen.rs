@@ -113,7 +113,7 @@ pub(crate) async fn choose_messages(
     let mut choice = MessageChoice::default();
     let (mut found, mut sizes) = (Vec::new(), Vec::new());
     for (account, answer) in accounts.into_iter().zip(answers) {
-        let label = labels.of(&account.id);
+        let label = labels.label_of(&account.id);
         match answer {
             Ok(some) => {
                 let notes = some.notes.iter().cloned();
@@ -168,7 +168,7 @@ async fn chosen_messages(
     ids: Vec<String>,
 ) -> Result<ChosenMessages> {
     Ok(ChosenMessages {
-        label: account_labels(ctx).await?.of(&account.id),
+        label: account_labels(ctx).await?.label_of(&account.id),
         mailbox: ctx.connect.mailbox(&account)?,
         account,
         ids,

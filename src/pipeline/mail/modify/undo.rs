@@ -77,7 +77,7 @@ pub(crate) async fn undo_messages(
     let mut works = Vec::new();
     let labels = account_labels(ctx).await?;
     for one in account_undo {
-        let label = labels.of(&one.account);
+        let label = labels.label_of(&one.account);
         let opened = ctx.accounts.by_id(&one.account).await;
         let opened = opened.and_then(|account| {
             let mailbox = ctx.connect.mailbox(&account)?;

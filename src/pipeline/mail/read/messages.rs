@@ -54,7 +54,8 @@ pub(super) fn by_account(fetched: &[FetchedMessage]) -> impl Iterator<Item = &[F
 
 /// Returns the columns of a message that is read.
 pub(crate) fn columns() -> Result<Vec<&'static TableColumn>> {
-    ColumnChoice::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
+    ColumnChoice::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect())
+        .columns_of(&MESSAGE)
 }
 
 /// Groups messages by account, in the order of the first of each.

@@ -88,7 +88,7 @@ async fn search_account(
             return (error, None);
         }
         let again = error.is_passing().then(|| place.clone());
-        (error.context(request.labels.of(&place.account)), again)
+        (error.context(request.labels.label_of(&place.account)), again)
     })
 }
 
@@ -98,7 +98,7 @@ async fn find_part(
     place: &PagePosition,
     request: &SearchContext<'_>,
 ) -> Result<SearchPart> {
-    let label = request.labels.of(&place.account);
+    let label = request.labels.label_of(&place.account);
     let account = ctx.accounts.by_id(&place.account).await?;
     let mailbox = ctx.connect.mailbox(&account)?;
     let folder = match &request.plan.folder {

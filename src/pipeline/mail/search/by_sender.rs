@@ -69,7 +69,7 @@ pub(super) async fn search_senders(ctx: &Context, search: MailSearch) -> Result<
     let plan = plan_search(ctx, search).await?;
     let merged = plan.accounts > 1;
     let columns = match &named {
-        Some(columns) => columns.of(&SENDER)?,
+        Some(columns) => columns.columns_of(&SENDER)?,
         None => columns_of(&SENDER, ColumnLevel::Core, merged),
     };
     let zone = ctx.requested_zone(plan.tz.as_deref())?;

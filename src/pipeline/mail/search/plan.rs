@@ -152,7 +152,7 @@ pub(crate) async fn folder_of(
         Some((owner, id)) if owner == account.id => Ok(Some(id)),
         Some((owner, _)) => {
             let labels = account_labels(ctx).await?;
-            let (owner, other) = (labels.of(&owner), labels.of(&account.id));
+            let (owner, other) = (labels.label_of(&owner), labels.label_of(&account.id));
             let what = format!("the folder `{folder}` belongs to {owner}, not to {other}");
             Err(Error::argument(what).next("leave out `account`, or use a folder of that account"))
         }
@@ -336,7 +336,7 @@ impl SearchPlan {
             let mut names = fields.clone();
             // A given width implies the column.
             names.extend(self.snippet.map(|_| SNIPPET.to_owned()));
-            return ColumnChoice::Named(names).of(table);
+            return ColumnChoice::Named(names).columns_of(table);
         }
         let word = self.level.as_deref();
         let level = [ColumnLevel::Key, ColumnLevel::More]

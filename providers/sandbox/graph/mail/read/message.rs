@@ -28,13 +28,13 @@ pub(crate) enum MessageImportance {
 
 impl MessageImportance {
     /// Returns the importance according to Gmail's label.
-    pub fn of(message: &Message) -> Self {
+    pub fn from_message(message: &Message) -> Self {
         if message.has("IMPORTANT") { Self::High } else { Self::Normal }
     }
 
     /// Returns the importance according to Gmail's label and the notes of this half.
     pub fn from_notes(message: &Message, notes: &MessageNotes) -> Self {
-        match (Self::of(message), notes.low) {
+        match (Self::from_message(message), notes.low) {
             (Self::Normal, true) => Self::Low,
             (known, _) => known,
         }

@@ -64,7 +64,7 @@ pub struct StyleCascade<'t> {
 
 impl<'t> StyleCascade<'t> {
     /// Reads all style sheets of the document.
-    pub fn of(tree: &'t DomTree, work: &'t [MatchWork; 2]) -> Self {
+    pub fn new(tree: &'t DomTree, work: &'t [MatchWork; 2]) -> Self {
         let [limited, endless] = work;
         let mode = ValueMode { quirks: tree.is_quirks(), inline: false, assume: limited.assumes() };
         let mut author = StyleSheet::default();

@@ -64,7 +64,7 @@ impl TextBackdrop {
     }
 
     /// Returns the ground of the text in an element, and true if it covers everything below.
-    pub fn of(&self, style: &ComputedStyle, tints: usize) -> (Self, bool) {
+    pub fn painted_with(&self, style: &ComputedStyle, tints: usize) -> (Self, bool) {
         let mut ground = self.clone();
         let mut covers = false;
         match style.get(CssProperty::BackgroundColor) {

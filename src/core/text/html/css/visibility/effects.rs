@@ -61,11 +61,11 @@ impl VisibilityWalker<'_> {
         let style = &frame.style;
         if style.is(CssProperty::BackgroundClip, "text") {
             // The background is painted only inside the glyphs, so it is not their ground.
-            let (own, _) = TextBackdrop::page().of(style, frame.tints.len());
+            let (own, _) = TextBackdrop::page().painted_with(style, frame.tints.len());
             frame.cut_out = Some(own.colors());
             return;
         }
-        let (ground, opaque) = frame.ground.of(style, frame.tints.len());
+        let (ground, opaque) = frame.ground.painted_with(style, frame.tints.len());
         let (width, height) = frame.bounds.size();
         let empty = |side: Option<f32>, pads: [P; 2]| {
             side.is_some_and(|side| side <= 2.0)

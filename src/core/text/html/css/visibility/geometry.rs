@@ -251,7 +251,7 @@ pub struct GridTracks {
 
 impl GridTracks {
     /// Returns the grid of an element if some of its tracks have no size.
-    pub fn of(style: &ComputedStyle) -> Option<Self> {
+    pub fn from_style(style: &ComputedStyle) -> Option<Self> {
         let tracks = |property| match style.get(property) {
             Some(PropertyValue::Names(names)) => names.iter().map(|name| **name == *"0").collect(),
             _ => Vec::new(),

@@ -28,7 +28,7 @@ struct MeasuredBox<'a> {
 }
 
 impl<'a> MeasuredBox<'a> {
-    fn of(
+    fn new(
         style: &'a ComputedStyle,
         outer: &ElementBounds,
         display: &'a str,
@@ -106,7 +106,7 @@ impl ElementBounds {
         boxes: &mut ClipBoxes,
     ) {
         let item = outer.grid.filter(|_| !out).and_then(|at| boxes.grids.get_mut(at)?.item());
-        let measured = MeasuredBox::of(style, outer, display, out, item);
+        let measured = MeasuredBox::new(style, outer, display, out, item);
         self.set_sizes(&measured, outer);
         self.share_row(&measured, outer, boxes);
         self.open_tracks(&measured, boxes);
@@ -173,7 +173,7 @@ impl ElementBounds {
             boxes.rows.len() - 1
         });
         self.grid = match display {
-            "grid" | "inline-grid" => GridTracks::of(style).map(|grid| {
+            "grid" | "inline-grid" => GridTracks::from_style(style).map(|grid| {
                 boxes.grids.push(grid);
                 boxes.grids.len() - 1
             }),

@@ -139,7 +139,7 @@ impl VisibilityWalker<'_> {
             ..holder.clone()
         };
         if !self.transforms(&mut frame) {
-            frame.opaque = frame.ground.of(&frame.style, frame.tints.len()).1;
+            frame.opaque = frame.ground.painted_with(&frame.style, frame.tints.len()).1;
             self.cover(&frame, false);
         }
     }

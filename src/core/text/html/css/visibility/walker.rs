@@ -142,7 +142,7 @@ impl<'t> VisibilityWalker<'t> {
     pub fn new(tree: &'t DomTree, work: &'t [MatchWork; 2]) -> Self {
         Self {
             tree,
-            cascade: StyleCascade::of(tree, work),
+            cascade: StyleCascade::new(tree, work),
             stack: Vec::new(),
             boxes: ClipBoxes::default(),
             shown: Vec::new(),

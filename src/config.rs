@@ -252,9 +252,11 @@ impl Config {
                 }
             }
         };
+        // An unknown system zone is no error: the zone is then UTC, unless a setting names one.
         let system = zone.or_else(|| TimeZone::try_system().ok());
         let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
         let config = Self::from(var, file, system, clock)?;
+        // `std::env::vars` would panic at a variable that is not Unicode.
         let all = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         Ok(Self { warnings: unknown(all, &known.take()), ..config })
     }
@@ -298,6 +300,7 @@ impl Config {
         let with = with.iter().filter_map(|(name, value)| Some((name, (*value)?)));
         let query =
             url::form_urlencoded::Serializer::new(String::new()).extend_pairs(with).finish();
+        // An empty query would leave a `?` at the end of the URL.
         page.set_query(Some(query.as_str()).filter(|query| !query.is_empty()));
         Some(page)
     }
@@ -320,6 +323,7 @@ impl Config {
         self.files.clear();
         self.token_commands.clear();
         self.google_service_account = None;
+        // It would sign the messages of every person.
         self.outlook_signature = None;
     }
 
@@ -498,6 +502,7 @@ fn sandbox_now(settings: &SettingSources) -> Result<Option<Timestamp>> {
 
 /// Reads the maximum size of a file, which is set in MiB. Returns it in bytes.
 fn largest_file(settings: &SettingSources) -> Result<u64> {
+    // Graph's upload sessions accept attachments up to 150 MB.
     let most = settings.number("largest_file", 1..=150, 25)?;
     Ok(u64::try_from(most).unwrap_or(u64::MAX) << 20)
 }
@@ -539,6 +544,7 @@ fn zone(settings: &SettingSources, system: Option<TimeZone>) -> Result<TimeZone>
         Some(found) => TimeZone::get(&found.value).map_err(|_unknown| {
             found.wrong("is not an IANA time zone; write it like `Europe/Berlin`")
         }),
+        // Events that are written name their zone, so a system zone without a name is of no use.
         None => Ok(system.filter(|zone| zone.iana_name().is_some()).unwrap_or(TimeZone::UTC)),
     }
 }

@@ -53,6 +53,7 @@ pub(crate) fn again(
     tenant: Option<&str>,
     mailbox: Option<&str>,
 ) -> String {
+    // The people of a server cannot run commands on its machine.
     if let Some(page) = config.connect_page(provider, &[("tenant", tenant), ("mailbox", mailbox)]) {
         return format!("open {page}");
     }

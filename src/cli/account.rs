@@ -20,6 +20,8 @@ pub(super) async fn add(
 ) -> Result<ExitCode> {
     let app = App::new(config);
     let begun = BegunSignIn::start(&app.config, &*app.connect, add).await?;
+    // stdin is read only without a browser on this machine: a browser's redirect reaches the
+    // listener by itself.
     let no_browser = no_browser || !app.config.browser;
     let paster = match &begun {
         BegunSignIn::Browser(sign_in) => {

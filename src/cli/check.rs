@@ -334,6 +334,7 @@ fn header_column(header: &str, name: &str) -> usize {
 
 /// Returns the byte offset of the cell with this position in a row.
 fn cell_column(header: &str, row: &str, position: usize) -> usize {
+    // TOON declares a delimiter other than the comma next to the length of the table.
     let delimiter = if header.contains("\t]") {
         '\t'
     } else if header.contains("|]") {

@@ -71,6 +71,7 @@ impl InProcessClient {
             .request(
                 "initialize",
                 json!({
+                    // The last version in which a server can ask questions during a call.
                     "protocolVersion": "2025-11-25",
                     "capabilities": capabilities,
                     "clientInfo": {"name": "daysheet", "version": env!("CARGO_PKG_VERSION")},

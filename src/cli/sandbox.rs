@@ -25,6 +25,7 @@ pub(super) async fn run(options: SandboxOptions) -> Result<ExitCode> {
     ] {
         say!("export {name}={base}/{path}");
     }
+    // The sandbox accepts any client, but no sign-in begins without one.
     say!("export DAYSHEET_GOOGLE_CLIENT_ID=sandbox");
     say!("export DAYSHEET_MICROSOFT_CLIENT_ID=sandbox");
     // If the signal cannot be awaited, the sandbox ends at once.

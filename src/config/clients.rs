@@ -54,6 +54,7 @@ fn credentials(found: &FoundSetting) -> Result<(Option<String>, Option<String>)>
     let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let client = json.get("installed").or_else(|| json.get("web"));
     let text = |name: &str| Some(client?.get(name)?.as_str()?.to_owned());
+    // Google's console issues this kind of file as JSON, too.
     let next = match json.get("type").and_then(serde_json::Value::as_str) {
         Some("service_account") => "it is a service account: name it in google.service_account",
         _ => "download the client's JSON again from Google's console, page Clients",

@@ -115,6 +115,7 @@ impl HttpSettings {
 
     /// Returns true if the server is only for this machine.
     pub fn is_local(&self) -> bool {
+        // Parsed within a URL, because a host may have a port or be an address in brackets.
         let local = |host: &String| {
             Url::parse(&format!("http://{host}")).is_ok_and(|url| is_loopback(&url))
         };

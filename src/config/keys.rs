@@ -26,6 +26,7 @@ impl fmt::Debug for GivenKeys {
         match self {
             Self::File(path) => f.debug_tuple("File").field(path).finish(),
             Self::Value(keys) => f.debug_tuple("Value").field(&keys.len()).finish(),
+            // The program alone, because its arguments may contain credentials.
             Self::Command(words) => f.debug_tuple("Command").field(&words.first()).finish(),
         }
     }

@@ -27,6 +27,7 @@ impl PersonLimits {
             calls_at_once: settings.number("limits.calls_at_once", 1..=1_000, 8)?,
             calls_per_minute: settings.number("limits.calls_per_minute", 0..=100_000, 120)?,
             tokens_per_day: settings.number("limits.tokens_per_day", 0..=usize::MAX, 0)?,
+            // One person gets a quarter, which has to be at least one request.
             upstream_at_once: settings.number(
                 "limits.upstream_at_once",
                 4..=100_000,

@@ -89,6 +89,7 @@ impl FoundSetting {
     /// Reads the value as a path.
     pub(super) fn path(&self) -> Result<PathBuf> {
         match &self.folder {
+            // A file's paths must not depend on the folder in which a client starts the process.
             Some(folder) => Ok(folder.join(&self.value)),
             None => absolute(&self.value),
         }
@@ -166,6 +167,7 @@ impl<'a> SettingSources<'a> {
         let sections: Vec<&str> =
             known.iter().filter_map(|key| Some(key.split_once('.')?.0)).collect();
         let keys = table.iter().flat_map(|(name, value)| match value {
+            // An unknown section is reported by its own name, rather than by its first key.
             Value::Table(inner) if sections.contains(&name.as_str()) => {
                 inner.keys().map(|key| format!("{name}.{key}")).collect()
             }
@@ -175,6 +177,7 @@ impl<'a> SettingSources<'a> {
         let Some(key) = keys.into_iter().find(|key| !known.contains(key)) else {
             return Ok(());
         };
+        // A section written as a plain key must not be suggested in place of itself.
         let all = known.iter().map(String::as_str).chain(sections).filter(|known| *known != key);
         let next = match nearest(&key, all) {
             Some(near) => format!("did you mean `{near}`? `daysheet --help` lists all"),
@@ -220,6 +223,7 @@ impl<'a> SettingSources<'a> {
             let words = words.into_iter().map(str::to_owned).collect();
             // Account ids are in lower case.
             commands.insert(account.to_lowercase(), words);
+            // Accounts are no fixed keys: each that was found counts as known for `nothing_else`.
             self.known.borrow_mut().push(known);
         }
         Ok(commands)
@@ -314,6 +318,8 @@ impl<'a> SettingSources<'a> {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(found.wrong("holds a user name or password; leave them out of the URL"));
         }
+        // Endpoints have no fragment (RFC 6749, sections 3.1 and 3.2), and joining a path to a base
+        // would drop its query.
         if url.fragment().is_some() || (base && url.query().is_some()) {
             return Err(found.wrong("holds a query or fragment; give the base URL alone"));
         }
@@ -328,6 +334,7 @@ impl<'a> SettingSources<'a> {
             }
             _ => return Err(found.wrong("is neither https nor http")),
         }
+        // Without a slash at the end, `Url::join` would replace the last segment of the path.
         if base && !url.path().ends_with('/') {
             let path = format!("{}/", url.path());
             url.set_path(&path);
@@ -353,6 +360,7 @@ pub fn unknown(all: impl Iterator<Item = String>, known: &[String]) -> Vec<Strin
             Some(format!("{name} is not a setting: {next}"))
         })
         .collect();
+    // The environment has no stable order.
     warnings.sort();
     warnings
 }
@@ -369,6 +377,7 @@ pub fn tenant(text: &str) -> Option<String> {
     };
     let known = match text.as_str() {
         "common" | "organizations" | "consumers" => true,
+        // 253 characters are the 255 octets of a domain name (RFC 1035, section 2.3.4).
         text if text.contains('.') => text.len() <= 253 && text.split('.').all(label),
         text => is_guid(text),
     };
@@ -391,6 +400,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
+        // Only this name always resolves to loopback (RFC 6761, section 6.3).
         Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
         None => false,
     }

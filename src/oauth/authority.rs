@@ -27,6 +27,8 @@ impl TokenAuthority {
         let tenant = match (tenant, (provider.tenant)(config)) {
             (None, set) => set.unwrap_or_default().to_owned(),
             (Some(_), None) => return Err(error_messages::no_tenants(provider)),
+            // It becomes part of the endpoints' paths. The tenant of the settings was checked
+            // when they were read.
             (Some(tenant), Some(_)) => {
                 config::tenant(tenant).ok_or_else(error_messages::no_such_tenant)?
             }

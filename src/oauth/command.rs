@@ -40,6 +40,7 @@ pub(super) async fn token(
     let mut process = Command::new(program);
     // With an empty stdin, most commands that ask a question fail instead of waiting.
     process.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // Dropped at the time limit or with a cancelled call, and must not continue afterwards.
     let mut child = process.kill_on_drop(true).spawn().map_err(|error| {
         Error::new(
             ErrorKind::Config,
@@ -108,5 +109,6 @@ fn read(output: &[u8], now: i64) -> Option<(AccessToken, i64)> {
         .or_else(|| Some(now.saturating_add(number("expires_in")?)))
         .unwrap_or(now + LIFETIME);
     let token = AccessToken::new(token.to_owned());
+    // This also refuses messages that the command prints in place of a token: they have spaces.
     is_sendable(&token).then_some((token, expires))
 }

@@ -31,6 +31,7 @@ impl ConsentPage<'_> {
         for &(name, value) in provider.params {
             request = request.add_extra_param(name, value);
         }
+        // A hint selects the account, so the page needs no parameter that asks for one.
         match self.hint {
             Some(hint) => request = request.add_extra_param("login_hint", hint),
             None => {

@@ -62,6 +62,7 @@ impl DeviceSignIn {
             .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
             .take(40)
             .collect();
+        // The person opens the page: a link of another scheme could start a program.
         let page = granted.verification_uri().url().scheme();
         if user_code.is_empty() || !matches!(page, "https" | "http") {
             return Err(Error::new(
@@ -121,6 +122,7 @@ impl DeviceSignIn {
             // Longer than any interval that `slow_down` can lead to, so that a failure does not
             // shorten it.
             .set_max_backoff_interval(Duration::from_secs(60))
+            // Without a limit, the crate polls until the code expires.
             .request_async(&wire, tokio::time::sleep, None)
             .await
             .map_err(|error| response_error(&self.authority, &wire, error))?;

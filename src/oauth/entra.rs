@@ -15,14 +15,14 @@ pub(super) struct AadstsError {
     /// The next step. `{add}` is replaced by the command that signs in, `{setup}` by the page about
     /// registering the app.
     pub(super) next: &'static str,
-    /// The meaning for a grant if a refresh is refused with it.
+    /// The effect of a refused refresh with this number on the grant.
     pub(super) end: RefusalMeaning,
 }
 
-/// The meaning of a refusal for a grant.
+/// The effect of a refusal on a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RefusalMeaning {
-    /// The grant has ended if the OAuth code says so.
+    /// The OAuth code decides whether the grant has ended.
     AsCoded,
     /// As [`RefusalMeaning::AsCoded`], but a grant that ended was withdrawn rather than expired.
     Withdrawn,
@@ -228,6 +228,7 @@ pub(super) fn trouble_of(response: &OAuthErrorResponse) -> Option<&'static Aadst
     let worded = |word: &str| {
         WORDS.iter().find(|(known, _)| *known == word).and_then(|&(_, number)| numbered(number))
     };
+    // `suberror` precedes OAuth's code, which is `invalid_grant` for many different problems.
     response
         .number
         .and_then(numbered)

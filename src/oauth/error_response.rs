@@ -50,6 +50,7 @@ impl OAuthErrorResponse {
             error: error.to_owned(),
             suberror: suberror.to_owned(),
             number: number_in(description),
+            // Google describes both by one sentence: "Token has been expired or revoked."
             revoked: words.contains("revoked") && !words.contains("expired"),
         }
     }
@@ -68,6 +69,7 @@ impl OAuthErrorResponse {
             .and_then(|codes| codes.get(0))
             .and_then(serde_json::Value::as_u64)
             .and_then(|code| u32::try_from(code).ok());
+        // The field is for programs; the description is for developers.
         response.number = coded.or(response.number);
         Some(response)
     }
@@ -93,6 +95,8 @@ impl RecordingClient {
         let noted = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         noted
             .clone()
+            // When a device code expires, the crate reports that itself; the last response was an
+            // earlier one, to a poll.
             .filter(|response| response.error == reported.error)
             .unwrap_or_else(|| OAuthErrorResponse::new(reported))
     }

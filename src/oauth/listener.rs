@@ -91,6 +91,7 @@ async fn accept(
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
+    // Refuses new connections while the last pages are being sent.
     drop(socket);
     while connections.join_next().await.is_some() {}
 }
@@ -101,6 +102,7 @@ async fn serve(stream: TcpStream, paster: ResponseReceiver, mut stop: watch::Rec
         async move { Ok::<_, Infallible>(answer(&request, &paster).await) }
     });
     let connection = http1::Builder::new()
+        // An idle connection would take up one of the few places.
         .keep_alive(false)
         .max_buf_size(HEAD_BYTES)
         .timer(TokioTimer::new())
@@ -136,6 +138,7 @@ async fn answer(request: &Request<Incoming>, paster: &ResponseReceiver) -> Respo
         ),
         RedirectQuery::Answer(answer) => {
             let (sender, outcome) = oneshot::channel();
+            // The page waits for the outcome of the sign-in, which has yet to exchange the code.
             let taken = paster.hand_in(ConsentResponse { answer, page: Some(sender) });
             match (taken, outcome.await) {
                 (Ok(()), Ok(CallbackOutcome::SignedIn(address))) => page(

@@ -59,6 +59,7 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         title: "Google",
         auth: |config, _| Ok(config.endpoints.google_auth.clone()),
         token: |config, _| Ok(config.endpoints.google_token.clone()),
+        // Google's device flow allows no scopes of Gmail.
         device: None,
         revoke: |config| Some(config.endpoints.google_revoke.clone()),
         client: |config| &config.google,
@@ -69,6 +70,7 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         // consent only with the second.
         params: &[("access_type", "offline"), ("prompt", "consent")],
         unhinted: &[],
+        // The address, because the name `localhost` may resolve to another (RFC 8252, section 8.3).
         redirect_host: "127.0.0.1",
         redirect_path: "/",
         explain: |_| None,
@@ -83,12 +85,14 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         auth: |config, tenant| microsoft(config, tenant, MicrosoftEndpoint::Authorize),
         token: |config, tenant| microsoft(config, tenant, MicrosoftEndpoint::Token),
         device: Some(|config, tenant| microsoft(config, tenant, MicrosoftEndpoint::DeviceCode)),
+        // Entra has no revocation endpoint of RFC 7009.
         revoke: |_| None,
         client: |config| &config.microsoft,
         tenant: |config| Some(&config.microsoft_tenant),
         scope_request: microsoft_scope,
         // Granted scopes may include the API's URL.
         scope_granted: |scope| scope.rsplit('/').next().unwrap_or(scope),
+        // The redirect is read from its query; other modes use the fragment or a form.
         params: &[("response_mode", "query")],
         // The browser may already be signed in to another account.
         unhinted: &[("prompt", "select_account")],

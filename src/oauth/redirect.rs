@@ -93,6 +93,7 @@ impl ResponseReceiver {
     pub(super) fn read(&self, query: &str) -> RedirectQuery {
         match read_redirect(query) {
             None => RedirectQuery::Nothing,
+            // Checked for refusals, too: any page could send one and end the sign-in.
             Some(RedirectParameters { outcome, state: Some(state) })
                 if state == *self.state.secret() =>
             {

@@ -66,6 +66,8 @@ pub(super) async fn tokens(
     })?;
     let form = hyper::header::HeaderValue::from_static("application/x-www-form-urlencoded");
     request.headers_mut().insert(CONTENT_TYPE, form);
+    // The client of the other flows, because it refuses redirects, which would receive the
+    // assertion.
     let answer = RecordingClient::default().call(request).await?;
     if !answer.status().is_success() {
         let refusal = OAuthErrorResponse::in_body(answer.body()).unwrap_or_default();

@@ -89,6 +89,7 @@ pub(crate) async fn refresh(
     authority: &TokenAuthority,
     token: &RefreshToken,
 ) -> std::result::Result<GrantedTokens, RefreshRefusal> {
+    // A missing client says nothing about the grant, which is usable once the client is set again.
     let client = client(config, authority).map_err(RefreshRefusal::Other)?;
     let wire = RecordingClient::default();
     let answer =

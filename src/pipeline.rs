@@ -70,6 +70,7 @@ pub const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Carries out the calls of one store's accounts.
 pub struct Pipeline {
+    /// The settings, stores and connections that every call uses.
     context: Context,
     /// The names that arguments were lately completed with, which no call needs.
     folder_names: FolderNames,

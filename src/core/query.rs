@@ -344,6 +344,11 @@ impl QueryParser<'_> {
         Ok(one_or(parts, Query::Any))
     }
 
+    /// Parses a term, a negation or a group. `depth` is the number of groups around it.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Argument`] if groups are nested too deeply, or a term is missing
+    /// or invalid.
     fn operand(&mut self, depth: usize) -> Result<Query> {
         if depth > DEPTH {
             return Err(Error::argument(format!("the query nests groups deeper than {DEPTH}"))

@@ -101,13 +101,17 @@ struct EventSections {
 
 /// The data of a brief, before it becomes tables.
 struct BriefData<'a> {
+    /// The accounts that the brief covers.
     accounts: &'a [Account],
     /// The zone of the times.
     zone: &'a TimeZone,
+    /// The period of the brief.
     span: BriefSpan,
+    /// The fetched events.
     agenda: RangedEvents,
     /// The events by section.
     days: EventSections,
+    /// The fetched messages.
     mail: BriefMail,
     /// The messages by section.
     sorted: SortedMail,

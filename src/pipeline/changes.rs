@@ -58,6 +58,7 @@ pub(super) async fn changes(ctx: &Context, request: ChangesRequest) -> Result<Wh
     let labels = account_labels(ctx).await?;
     let zone = ctx.requested_zone(plan.tz.as_deref())?;
     let answers = fetch_sources(ctx, &plan).await?;
+    // Read before the sources advance their marks.
     let is_first = plan.places.iter().all(|place| place.mark.is_none());
     let mut shown = ChangeRows {
         labels: &labels,
@@ -109,6 +110,7 @@ async fn fetch_sources(ctx: &Context, plan: &ChangesPlan) -> Result<Vec<Result<S
         ctx.await_counted(Some("sources"), fetch_source(ctx, place, limit)).await
     }))
     .await;
+    // An answer without any source would look like one without changes.
     match answers.first() {
         Some(Err(first)) if answers.iter().all(Result::is_err) => Err(first.clone()),
         _ => Ok(answers),

@@ -145,6 +145,7 @@ impl PlainText {
         }
     }
 
+    /// Writes the beginning of an element.
     fn start_tag(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Paragraph

@@ -144,6 +144,7 @@ struct FreeSearch<'a> {
     limit: Option<usize>,
     /// The requested order of slots.
     sort: SlotSort,
+    /// The zone of the times.
     zone: &'a TimeZone,
 }
 

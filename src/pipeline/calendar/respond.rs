@@ -60,6 +60,7 @@ pub(crate) async fn calendar_respond(
         None => {
             let target = named_event(ctx, &request.id).await?;
             target.not_cancelled()?;
+            // For a message, `find_or_add` compares the times instead.
             as_shown(ctx, &target).await?;
             target
         }
@@ -142,6 +143,7 @@ async fn forward_event(
             let detail = format!("to {}", guest_line(&to));
             report.outcomes.push(ItemOutcome::new(name, "forward", "done", detail));
         }
+        // An error would imply that nothing was forwarded, which is unknown.
         Err(error) if error.is_open() => {
             report.outcomes.push(ItemOutcome::failed(name, "forward", &error));
         }
@@ -166,6 +168,7 @@ async fn answer_invitation(
         .next("change it with calendar_save, or cancel it with calendar_delete"));
     }
     let request = requested.request;
+    // The time of the occurrence, because `in_scope` may replace it by its series.
     let before = PreviousTime {
         start: target.facts.start,
         end: target.facts.end,
@@ -278,6 +281,7 @@ pub(super) fn reply_audience(
     own: &str,
 ) -> WriteAudience {
     let mut audience = WriteAudience::default();
+    // An answer that is part of the event reaches its organizer without a notification, too.
     if request.notifies() || can.public_answers {
         audience.organizer(facts);
     }

@@ -73,6 +73,7 @@ pub(super) async fn add_changes(
         let unseen = into.unseen;
         let mut rows = page_rows(ctx, source, page, into).await?;
         let digest = |row: &Value| hash(&row.to_string());
+        // A page that did not fit is fetched again from its beginning.
         rows.retain(|row| !place.shown.contains(&digest(row)));
         let room = into.limit.saturating_sub(into.objects.len());
         if rows.len() > room {
@@ -161,6 +162,7 @@ async fn removed_rows(
     let mut starts = Vec::new();
     for id in ids {
         let start = page.starts.get(id);
+        // Any other id means nothing to the reader, and is only counted.
         if known.contains_key(id) || start.is_some() {
             rows.insert_unread(usize::MAX, id);
             starts.push(start.map(|start| event_time::start(*start, into.zone)));

@@ -18,6 +18,7 @@ const MAX_PAGES: usize = 10;
 pub(super) struct ChangePosition {
     /// The account's id.
     pub(super) account: String,
+    /// The content of the source.
     pub(super) of: SourceKind,
     /// The provider's mark; `None` before the first query.
     pub(super) mark: Option<String>,

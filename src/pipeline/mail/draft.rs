@@ -50,6 +50,7 @@ use crate::tools::mail::{DraftMode, MailDraft};
 /// The tool, as the audit log names it.
 const TOOL: &str = "mail_draft";
 
+/// Creates, changes or discards a draft.
 pub(crate) async fn mail_draft(
     ctx: &Context,
     request: MailDraft,
@@ -66,6 +67,7 @@ pub(crate) async fn mail_draft(
     }
 }
 
+/// Creates a draft: a new message, a reply or a forward.
 async fn new_draft(
     ctx: &Context,
     request: &MailDraft,
@@ -194,6 +196,7 @@ async fn other_drafts_note(
     })
 }
 
+/// Changes the given fields of a draft.
 async fn edit_draft(
     ctx: &Context,
     request: &MailDraft,
@@ -259,6 +262,7 @@ async fn rewrite_draft(
     draft_written(ctx, context, DraftWrite { op, ids, draft, is_reply, undo }, made).await
 }
 
+/// Discards a draft.
 async fn discard_draft(ctx: &Context, request: &MailDraft) -> Result<WholeAnswer> {
     let (context, handle, stored) = requested_draft(ctx, request).await?;
     let ids = [handle.clone()];

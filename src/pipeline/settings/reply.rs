@@ -277,6 +277,7 @@ async fn reply_plan(
     let set = &SettingFields { members: Cow::Borrowed(members), name: set.name };
     let after = updated_reply(ctx, set, &before, &owner, here)?;
     let change = (after != before).then(|| SettingsChange::AutoReply(changed(&after, &before)));
+    // A refusal by one provider must not come after the replies of other accounts were written.
     if let (true, Some(change)) = (several, &change) {
         owner.mailbox.rehearse(change).await?;
     }

@@ -158,7 +158,9 @@ fn updated_rule(ctx: &Context, set: &SettingFields<'_>, mut rule: MailRule) -> R
 
 /// A rule to write, and the rest of the call.
 struct RuleWrite<'a> {
+    /// The mailbox of the rule.
     owner: &'a SettingsContext,
+    /// The rule as it will be.
     rule: MailRule,
     /// The rule in outcomes.
     name: String,
@@ -322,6 +324,7 @@ async fn write_rule(
     if let Some(why) = write.refusal(ctx, caller).await? {
         return single_outcome(ctx, write.about(why), "refused").await;
     }
+    // After the question, so that a refused rule leaves no new label behind.
     let created = create_for(ctx, owner, &write.rule, &write.with).await?;
     if write.with.dry_run {
         let planned = write.rehearse(ctx, created).await?;
@@ -336,6 +339,7 @@ async fn write_rule(
         Ok(new_id) => new_id,
         Err(error) => {
             let made: Vec<String> = owner.late_notes().iter().map(ToString::to_string).collect();
+            // The labels stay, so the error names those that were created.
             let error = if created { error.context(made.join("; ")) } else { may_create(error) };
             return settings_row(ctx, owner, &RULE, Err(error), write.about("")).await;
         }

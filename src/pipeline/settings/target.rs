@@ -35,6 +35,7 @@ pub(super) struct SettingsContext {
 }
 
 impl SettingsContext {
+    /// Returns the notes that the answer gets after the write.
     pub(super) fn late_notes(&self) -> MutexGuard<'_, Vec<Note>> {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,6 +73,7 @@ pub(super) async fn mail_context(ctx: &Context, account: Option<&str>) -> Result
     context_of_account(ctx, account).await
 }
 
+/// Opens the mailbox of an account for changes of its settings.
 pub(super) async fn context_of_account(ctx: &Context, account: Account) -> Result<SettingsContext> {
     Ok(SettingsContext {
         label: account_labels(ctx).await?.label_of(&account.id),

@@ -192,15 +192,20 @@ type CostedWindow = (Option<TextWindow>, (usize, f64));
 
 /// The renderings of one item, collected one by one.
 struct ItemRenderings<'a> {
+    /// The item to render.
     item: &'a AnswerItem,
+    /// The tables of the answer.
     tables: &'a [RowTable],
+    /// The costs of the rows of each table.
     costs: &'a [RowCosts],
     /// The item in the allocator's form.
     block: PlannedBlock,
+    /// The renderings so far.
     looks: Vec<ItemRendering>,
 }
 
 impl<'a> ItemRenderings<'a> {
+    /// Creates an item without renderings.
     fn new(item: &'a AnswerItem, tables: &'a [RowTable], costs: &'a [RowCosts]) -> Self {
         let list = match (item.rows.as_slice(), item.text) {
             ([(table, _)], None) => Some(*table),

@@ -7,7 +7,9 @@ use crate::text::{LINE, wrapped};
 /// The tokenizer and format for computing sizes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnswerSizer {
+    /// The format of the answer.
     pub(super) format: Format,
+    /// The tokenizer; `None` to compute no sizes.
     pub(super) tokenizer: Option<Tokenizer>,
     /// The budget. Larger sizes are not computed.
     pub(super) most: usize,

@@ -35,11 +35,15 @@ pub struct RenderingPlan {
 /// The state before a step, for undoing it.
 #[derive(Debug, Clone, PartialEq)]
 struct PlanStep {
+    /// The block that the step changed.
     block: usize,
+    /// The block's rendering before the step.
     before: Option<usize>,
     /// The other block of an exchange, and its rendering before.
     other: Option<(usize, Option<usize>)>,
+    /// The tokens of the plan before the step.
     tokens: usize,
+    /// The value of the plan before the step.
     value: f64,
 }
 

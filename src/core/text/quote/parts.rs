@@ -89,6 +89,7 @@ fn history<'t>(
     parts(fresh, quoted, &[], foot)
 }
 
+/// Returns the parts as texts. Blank parts other than `fresh` are `None`.
 fn parts(fresh: &[&str], quoted: &[&str], forwarded: &[&str], foot: MessageFoot<'_>) -> QuoteParts {
     let some = |lines: &[&str]| (!is_blank(lines)).then(|| join(lines));
     QuoteParts {
@@ -112,10 +113,13 @@ pub fn introduces(lines: &[&str]) -> bool {
 
 /// The lines of a message, and the meaning of its subject.
 struct MessageLines<'a> {
+    /// The lines of the text.
     lines: &'a [&'a str],
     /// The header field that each line is labelled as.
     headers: &'a [Option<HeaderKind>],
+    /// The kind of message that the subject marks.
     sort: SubjectMark,
+    /// The subject without such marks.
     topic: String,
 }
 
@@ -258,6 +262,7 @@ fn leading(lines: &[&str]) -> Option<usize> {
     (long && only).then_some(start + end)
 }
 
+/// Returns true if all lines are empty.
 fn is_blank(lines: &[&str]) -> bool {
     lines.iter().all(|line| line.is_empty())
 }

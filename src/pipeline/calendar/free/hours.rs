@@ -95,6 +95,7 @@ impl DailyHours {
     /// The default hours.
     pub(super) const USUAL: Self = Self { from: 9 * 60, to: 17 * 60 };
 
+    /// Reads hours such as `9-17` or `8:30-18:00`.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let wrong = || {
             Error::argument(format!("`hours` is `{}`, not hours of a day", text::brief(text)))

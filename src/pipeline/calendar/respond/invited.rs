@@ -106,6 +106,7 @@ pub(super) async fn find_or_add(
     }
     match request.response.answer() {
         None => refused("is about a meeting not in the calendar", "forward the message itself"),
+        // Without a METHOD, no one expects an answer (RFC 5545, section 3.7.2).
         Some(_) if document.method.is_none() => Ok(InvitedEvent::Published),
         Some(answer) => {
             let meeting = InvitedMeeting { owner, entry, occurrences };
@@ -153,6 +154,7 @@ async fn find_meeting(
     owner: &CalendarOwner,
     entry: &IcalEvent,
 ) -> Result<Option<EventTarget>> {
+    // Nothing else identifies a meeting (RFC 5545, section 3.8.4.7).
     if entry.uid.is_empty() {
         return Ok(None);
     }
@@ -177,6 +179,7 @@ async fn find_meeting(
             series = Some(target);
         }
     }
+    // An occurrence that was never changed is no event of its own, only one of its series.
     let (Some(series), Some(at)) = (series, entry.recurrence_id) else {
         return Ok(None);
     };
@@ -205,6 +208,7 @@ async fn add_meeting(
     confirm(ctx, &act, &audience, caller, &mut report.notes).await?;
     let value = match meeting.create(ctx, requested.request, &change, &mut report.notes).await {
         Ok(value) => value,
+        // The event may exist, but without its id there is nothing to answer.
         Err(error) if error.is_open() => {
             report.outcomes.push(ItemOutcome::failed(name, requested.response_word(), &error));
             return Ok(InvitedEvent::Report(Box::new(report)));

@@ -294,6 +294,7 @@ async fn write_events(
         let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
         match run_logged(ctx, entry, &mut report.notes, write, id).await {
             Ok(value) => *made = Some(MadeEvent { value, notified }),
+            // Without other events there is nothing else to report.
             Err(error) if single && !error.is_open() => return Err(error),
             Err(error) => {
                 stopped = error.ends_batch();

@@ -234,6 +234,7 @@ fn with_exceptions(entries: Vec<IcalEvent>) -> Vec<(IcalEvent, Vec<IcalEvent>)> 
     for master in masters {
         let uid = master.uid.clone();
         let (mine, others) =
+            // Entries without a UID are not related to each other.
             exceptions.into_iter().partition(|one| one.uid == uid && !uid.is_empty());
         exceptions = others;
         groups.push((master, mine));
@@ -354,6 +355,7 @@ async fn compare_import(
         let twin = met.twins.iter().find(|(owner, _)| *owner == to.owner.account.id);
         if let (None, Some((_, id))) = (&item.there, twin) {
             let there = fetch_event(ctx, to.owner.clone(), id).await?;
+            // The twin may be found as an occurrence, while the document has its series.
             let there = match there.facts.series {
                 Some(_) => master_of(ctx, &there).await?,
                 None => there,
@@ -381,6 +383,7 @@ async fn agreed_for_import(
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
+    // Finding the audience takes requests, of which none is needed if no write can be refused.
     if !is_watchful(ctx).await? {
         return Ok(());
     }

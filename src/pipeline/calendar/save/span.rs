@@ -144,11 +144,13 @@ impl SpanEnd {
 
 /// The arguments about the time of an event, while they are read.
 struct SpanReader<'a> {
+    /// The arguments of the call.
     words: &'a EventWords,
     /// The context of the given times, in their zone.
     here: TimeContext,
     /// True if that zone is not the user's.
     foreign: bool,
+    /// The current time of an existing event; `None` for a new one.
     before: Option<&'a PreviousTime>,
     /// Notes on how the texts were understood.
     echo: Vec<Note>,

@@ -45,6 +45,7 @@ pub(super) async fn split_series(
     begin_writing(ctx).await?;
     let split = SplitWrite { ready, master, whole: copied(master, ready.change.clone()) };
     let from = cut.base.start.when().instant(&ctx.config.zone);
+    // Before the writes, because the later occurrences then belong to the new series.
     let known = occurrences::known_before(ctx, &master.owner, &master.facts, Some(from)).await;
     let new = match split.create_series(ctx, &mut report.notes).await {
         Ok(new) => new,
@@ -196,5 +197,6 @@ impl SplitWrite<'_> {
 async fn is_untouched(ctx: &Context, target: &EventTarget) -> bool {
     let version = &target.facts.version;
     let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
+    // Without versions, a partial change would go unnoticed.
     version.is_some() && now.is_ok_and(|now| now.facts.version == *version)
 }

@@ -17,12 +17,15 @@ type CachedLists = (Instant, Arc<Vec<Value>>);
 pub(crate) struct CalendarLists(Mutex<HashMap<String, CachedLists>>);
 
 impl CalendarLists {
+    /// Returns the calendars of an account and the time of their fetch, unless that is too long
+    /// ago.
     pub(crate) fn get(&self, account: &str) -> Option<(Arc<Vec<Value>>, Instant)> {
         let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (fetched, list) = lists.get(account)?;
         (fetched.elapsed() < GOOD).then(|| (list.clone(), *fetched))
     }
 
+    /// Stores the calendars of an account, as fetched now.
     pub(crate) fn insert(&self, account: &str, list: Arc<Vec<Value>>) {
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lists.insert(account.to_owned(), (Instant::now(), list));

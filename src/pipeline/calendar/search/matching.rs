@@ -160,6 +160,7 @@ pub(super) fn matches_event(
 }
 
 impl EventText {
+    /// Returns true if the event's texts match the query.
     fn matches(&self, query: &Query) -> bool {
         match query {
             Query::All(parts) => parts.iter().all(|part| self.matches(part)),

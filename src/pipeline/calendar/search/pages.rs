@@ -88,11 +88,13 @@ pub(super) struct GatheredEvents {
 
 /// A search of the calendars of one account.
 pub(super) struct AccountSearch<'a> {
+    /// The calendars of the account.
     pub(super) port: &'a dyn Calendars,
     /// The position at which the page begins in each calendar.
     pub(super) place: &'a AccountPosition,
     /// The fields to request.
     pub(super) projection: Projection,
+    /// The request, the same for every account.
     pub(super) request: &'a AgendaRequest<'a>,
     /// The context in which words are searched in events.
     pub(super) context: &'a RowContext<'a>,
@@ -137,6 +139,7 @@ pub(super) async fn fetch_pages(
     }
     gathered.drop_exceptions();
     let read = |sheet: &&CalendarPage| sheet.error.is_none();
+    // One unreadable calendar does not hide the events of the others.
     match gathered.sheets.iter().find_map(|sheet| sheet.error.clone()) {
         Some(error) if !gathered.sheets.iter().any(|sheet| read(&sheet)) => Err(error),
         _ => Ok(gathered),
@@ -302,6 +305,7 @@ impl GatheredEvents {
             if request.series && facts.repeat.is_some() {
                 self.masters.insert(facts.id.clone());
             }
+            // Series are not sorted, so they do not show up to which start a calendar is complete.
             if !request.series {
                 let known = at.instant().checked_sub(ZONES).unwrap_or(Timestamp::MIN);
                 sheet.known = sheet.known.max(known.as_microsecond());

@@ -31,9 +31,11 @@ const FEW: usize = 3;
 
 /// The search of an agenda, the same for every account.
 struct AgendaSearch<'a> {
+    /// The accounts and the range, as the call or its cursor has them.
     plan: &'a AgendaPlan,
     /// The calendars to search; empty for all.
     selectors: &'a [CalendarSelector],
+    /// The request to each account.
     request: &'a AgendaRequest<'a>,
 }
 
@@ -106,6 +108,7 @@ async fn agenda_part(
 
 /// The events of a table.
 pub(super) struct EventTable<'a> {
+    /// The plan that the events were fetched by.
     pub(super) plan: &'a AgendaPlan,
     /// The accounts, each with its events.
     pub(super) parts: &'a [AgendaPart],

@@ -89,6 +89,7 @@ pub(super) async fn read_sources(
     sources
 }
 
+/// Returns the source of a message.
 async fn source_of(ctx: &Context, message: &MessageTarget) -> Result<SourceMessage> {
     let account = ctx.accounts.by_id(&message.account).await?;
     ctx.connect.mailbox(&account)?.source_message(&message.id).await

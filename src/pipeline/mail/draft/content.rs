@@ -188,6 +188,7 @@ pub(super) async fn edited_content(
     if let Some(importance) = request.importance {
         content.importance = importance;
     }
+    // Before new files are added, so that one call can replace a file by another of its name.
     attachments::without(&mut content.files, &request.detach)?;
     content.files.append(&mut fetch_attachments(ctx, &request.attach, context).await?);
     check_sizes(ctx, &content.files)?;
@@ -199,6 +200,7 @@ pub(super) async fn edited_content(
         return Err(Error::argument("there is nothing to change")
             .next("give to, cc, bcc, subject, body, attach, detach, from or importance"));
     }
+    // All recipients, because another program may have added some of them to the draft.
     check_allow_list(ctx, everybody(&content))?;
     let own = request.body.is_some() || people::is_ours(&content.message_id);
     Ok(NewDraft { content, notes, own })

@@ -41,6 +41,7 @@ pub(super) async fn signature_of_alias(
     let Some((source, signature)) = found.filter(|(_, text)| !text.trim().is_empty()) else {
         return Ok(None);
     };
+    // Services and settings hold text or HTML, and do not mark which.
     let both = if signature.contains('<') && signature.contains('>') {
         text::from_html(&signature).ok()
     } else {

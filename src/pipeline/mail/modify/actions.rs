@@ -291,6 +291,7 @@ async fn plan_move(
         "spam" => Some(FolderMove::Spam),
         _ => None,
     };
+    // Before a folder is created, so that a missing label leaves no new folder behind.
     let removed = find_removed(mailbox, with).await?;
     if let (true, Some(way)) = (can.has_labels(), way) {
         let mut actions = plan_folder_move(mailbox, way).await?;
@@ -327,6 +328,8 @@ async fn plan_copy(
 ) -> Result<Vec<PlannedAction>> {
     let name = with.to.first().map_or("", String::as_str);
     let place = find(mailbox, name, FolderKind::Folder, with, created).await?;
+    // Where folders are labels, a copy is the same message under another one, so its state
+    // shows it.
     let expected = match mailbox.capabilities().system_label("inbox") {
         Some(_) => ExpectedState::Labelled {
             under: vec![place.id.clone()],

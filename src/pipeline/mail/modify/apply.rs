@@ -51,6 +51,8 @@ impl ActedMessages {
     fn new(work: &AccountBatch, action: &PlannedAction) -> Self {
         let mut sent = Self::default();
         for (at, change) in work.changes.iter().enumerate() {
+            // Later actions assume the earlier ones, so messages that failed or are in doubt get
+            // none.
             let going_on = matches!(change.outcome, MessageOutcome::Planned | MessageOutcome::Done);
             match &change.now {
                 Some(now) if going_on && !action.is_met_by(&change.before.id, now) => {
@@ -179,19 +181,23 @@ async fn look_again(
     }
 }
 
+/// Locks a mutex, even if a thread panicked while it held the lock.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Returns the error for a message that was deleted during the change.
 fn deleted_meanwhile() -> Error {
     Error::new(ErrorKind::NotFound, "it no longer exists").next("search again")
 }
 
+/// Returns the error for a change that the provider confirmed without making it.
 fn not_so() -> Error {
     Error::new(ErrorKind::Conflict, "the provider accepted the change but did not apply it")
         .next("look at it with mail_read")
 }
 
+/// Returns the error for a message whose state is missing from the response.
 fn unanswered() -> Error {
     Error::new(ErrorKind::Network, "the provider did not report its state")
 }

@@ -231,6 +231,7 @@ async fn changed_rows(
                 one.outcome == MessageOutcome::Done && one.now.as_ref() != Some(&one.before)
             })
             .collect();
+        // Names take a request. If it fails, rows show ids, because the change is already made.
         let names = if changed.iter().any(|one| needs_names(one, can)) {
             work.chosen.mailbox.names().await.unwrap_or_default()
         } else {

@@ -90,6 +90,7 @@ async fn read_invitation(
         }
     };
     notes.extend(document.notes.iter().map(|note| note.under("invitation")));
+    // Without a METHOD, no scheduling is intended (RFC 5545, section 3.7.2).
     let kind = document.method.as_deref().unwrap_or("publish").to_lowercase();
     let timed = document.entries.iter().map(|entry| (entry, true));
     let timeless = document.timeless.iter().map(|entry| (entry, false));

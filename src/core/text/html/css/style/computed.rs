@@ -138,6 +138,7 @@ impl ComputedStyle {
         }
     }
 
+    /// Sets a property to its computed value; `None` removes it.
     fn set_value(&mut self, property: CssProperty, value: Option<PropertyValue>) {
         // An unchanged value must not copy the list that the element shares with its parent.
         if is_inherited(property) && self.get(property) == value.as_ref() {

@@ -30,20 +30,23 @@ pub struct ElementBounds {
     pub(super) own: (Option<f32>, Option<f32>),
     /// The width of the nearest container, for `@container`.
     pub container: Option<f32>,
-    /// Its displacement, in pixels.
+    /// Its horizontal displacement, in pixels.
     pub(super) x: f32,
+    /// Its vertical displacement, in pixels.
     pub(super) y: f32,
     /// Maximum width of its text, if it was moved far.
     pub(super) reach: Option<f32>,
     /// True if it is placed from the corner of the page instead of its position in the flow.
     pub(super) lifted: bool,
+    /// True if it is placed from the window, by `position: fixed`.
     pub(super) fixed: bool,
     /// True in a box from which fixed boxes are placed.
     pub(super) holds_fixed: bool,
     /// True in a track without height.
     pub(super) flat: bool,
-    /// True in a table with a width, and in one with a fixed layout.
+    /// True in a table with a width.
     pub(super) wide_table: bool,
+    /// True in a table with a fixed layout.
     pub(super) fixed_table: bool,
     /// True in a table cell or flexible box that may have no width.
     pub(super) squeezed: bool,
@@ -51,8 +54,9 @@ pub struct ElementBounds {
     pub(super) floats_in: Option<usize>,
     /// The origin of boxes placed in it, and true if that is the page's.
     pub(super) base: (f32, f32, bool),
-    /// The clip of its content, and the clip of boxes placed within.
+    /// The clip of its content.
     pub(super) clip: Option<usize>,
+    /// The clip of boxes placed within it.
     pub(super) clip_placed: Option<usize>,
     /// True if the content before it in the clip pushes it down.
     pub(super) flows: bool,
@@ -66,12 +70,15 @@ pub struct ElementBounds {
     pub(super) row: Option<usize>,
     /// The height used in the surrounding clip where it begins.
     pub(super) before: f32,
-    /// The height used where its content begins, and true if margins may still collapse.
+    /// The height used where its content begins.
     pub(super) start: f32,
+    /// True if margins above its content may still collapse.
     pub(super) room_above: bool,
+    /// The clip in which the room above its text is recorded.
     pub(super) around: Option<usize>,
-    /// The block whose first line is indented, and by how much.
+    /// The block whose first line is indented.
     pub(super) block: usize,
+    /// The indent of that line, in pixels.
     pub(super) indent: f32,
 }
 

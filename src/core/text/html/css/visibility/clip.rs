@@ -42,8 +42,9 @@ pub struct ClipBox {
 /// The position and the maximum size of a text, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct TextExtent {
-    /// Its displacement.
+    /// Its horizontal displacement.
     pub x: f32,
+    /// Its vertical displacement.
     pub y: f32,
     /// Maximum width.
     pub reach: f32,
@@ -120,6 +121,7 @@ impl ClipBox {
     }
 }
 
+/// Returns true if lines of text are not broken at the width of their box.
 fn is_unwrapped(style: &ComputedStyle) -> bool {
     style.keyword(P::WhiteSpace).is_some_and(|word| matches!(word, "nowrap" | "pre"))
 }

@@ -9,6 +9,7 @@ use super::geometry::{EnclosingBox, GridTracks, squeezed};
 
 /// A box with its sizes.
 struct MeasuredBox<'a> {
+    /// The computed style of the box.
     style: &'a ComputedStyle,
     /// Its `display`.
     display: &'a str,
@@ -22,12 +23,14 @@ struct MeasuredBox<'a> {
     item: Option<(bool, bool)>,
     /// Its padding: left, right, top and bottom, in pixels.
     padding: [f32; 4],
-    /// The width and height that are set on it, or that its parent leaves of them.
+    /// The width that is set on it, or that its parent leaves of it.
     width: Option<f32>,
+    /// The height that is set on it, or that its parent leaves of it.
     height: Option<f32>,
 }
 
 impl<'a> MeasuredBox<'a> {
+    /// Creates a box of this style in `outer`, and determines its sizes.
     fn new(
         style: &'a ComputedStyle,
         outer: &ElementBounds,

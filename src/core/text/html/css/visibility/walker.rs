@@ -93,14 +93,19 @@ pub struct ElementFrame {
 
 /// Decides which texts of a document a reader sees.
 pub struct VisibilityWalker<'t> {
+    /// The document.
     pub(super) tree: &'t DomTree,
+    /// The source of the elements' styles.
     pub(super) cascade: StyleCascade<'t>,
+    /// The open elements, the outermost first.
     pub(super) stack: Vec<ElementFrame>,
+    /// The boxes that clip their content.
     pub(super) boxes: ClipBoxes,
     /// The texts shown so far: their characters, and a reason why they may be hidden.
     pub(super) shown: Vec<(usize, Option<HidingReason>)>,
     /// Ranges of `shown` that a box may cover.
     pub(super) covers: Vec<Range<usize>>,
+    /// The frame around the outermost element.
     pub(super) page: ElementFrame,
     /// The names of open `details`: of each name, only the first is open.
     pub(super) opened: HashSet<&'t str>,

@@ -104,10 +104,10 @@ impl<'a> Jwt<'a> {
         self.header.kid.as_deref()
     }
 
-    /// Returns the claims if `key` signed them for this use.
+    /// Returns the claims of a token that `key` signed for this use.
     ///
     /// # Errors
-    /// A refusal otherwise.
+    /// A refusal of any other token.
     pub(crate) fn claims(
         &self,
         key: &IssuerKey,

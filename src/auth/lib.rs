@@ -115,7 +115,7 @@ pub enum TokenVerifier {
     Issuer(AtIssuer),
 }
 
-/// An issuer, and the ways to identify callers by it.
+/// An issuer, and the ways to identify callers by its tokens.
 #[derive(Debug)]
 pub struct AtIssuer {
     issuer: Arc<Issuer>,

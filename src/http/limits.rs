@@ -151,9 +151,9 @@ impl RequestLimits {
         Arc::new(WatchedPerson { limits: self.clone(), person, store, tokens_per_day })
     }
 
-    /// Returns the watch over the pages that a person opens. Pages have the limits of calls but are
-    /// counted separately, so that a program that has exhausted its limits can still be stopped
-    /// there.
+    /// Returns the watch over the pages that a person opens. Pages have the same limits as calls,
+    /// but are counted separately, so that people can stop a program there after it has exhausted
+    /// its limits.
     pub fn of_pages(self: &Arc<Self>, store: Store) -> Arc<dyn RequestWatch> {
         let person = self.person(&format!("pages of {}", store.owner()));
         Arc::new(WatchedPerson { limits: self.clone(), person, store, tokens_per_day: 0 })

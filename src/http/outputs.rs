@@ -1,8 +1,8 @@
-//! Shortened answers in full, over plain HTTP: `/outputs/{hash}`.
+//! The full text of shortened answers, over plain HTTP: `/outputs/{hash}`.
 //!
-//! For programs, in the format that the request prefers; the contents are those of the tool
-//! `output_read` and of the resource. An unknown, a malformed and another person's hash get the
-//! same response: not found.
+//! Programs read them here, in the format that the request prefers. The tool `output_read` and the
+//! resource return the same content. Unknown, malformed and other people's hashes all get the same
+//! response: not found.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -122,9 +122,9 @@ fn whole(mut all: Bytes) -> ([(HeaderName, HeaderValue); 1], Body) {
     (length, in_pieces(std::iter::from_fn(next)))
 }
 
-/// Returns a body that is produced at its reader's speed, without a waiting thread. It ends when
-/// the reader has nearly all of it; a body in one piece would end immediately, and stay in the
-/// connection's buffer.
+/// Returns a body that is produced at its reader's speed, without blocking a thread. It ends once
+/// the reader has received nearly all of it. A body in one piece would end immediately, while the
+/// connection's buffer still holds it.
 fn in_pieces(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
     Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
 }

@@ -1,8 +1,8 @@
 //! Traces of requests: OpenTelemetry spans, exported by OTLP over HTTP.
 //!
 //! There are spans for requests, for the tools that they call, and for requests to providers, all
-//! with the target `telemetry`. They contain only what the log and the metrics do, and no text by
-//! others: no paths, arguments or error texts. A request's span continues the trace in its
+//! with the target `telemetry`. They contain the same data as the log and the metrics, and no text
+//! by others: no paths, arguments or error texts. A request's span continues the trace in its
 //! `traceparent`; providers receive no trace.
 //!
 //! OpenTelemetry's own variables configure the export, whose requests have no spans.

@@ -1,4 +1,4 @@
-//! Explains OAuth's error codes, with the next step for each.
+//! Explanations of OAuth's error codes, with a next step for each.
 //!
 //! The codes are RFC 6749's and those of the providers' consent pages; Microsoft's numbers are in
 //! `entra.rs`. `accounts.rs` decides whether an account's status changes.

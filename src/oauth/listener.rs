@@ -162,7 +162,7 @@ async fn answer(request: &Request<Incoming>, paster: &ResponseReceiver) -> Respo
     }
 }
 
-/// Returns a page that loads nothing and is not stored by browsers.
+/// Returns a page without external resources, which browsers do not store.
 fn page(status: StatusCode, title: &str, text: &str) -> Response<Full<Bytes>> {
     let text = html_escape::encode_text(text);
     let html = format!(

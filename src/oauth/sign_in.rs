@@ -231,7 +231,7 @@ async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
     }
 }
 
-/// Shows nothing that could be used for signing in.
+/// Omits the state and the PKCE verifier, which could be used to sign in.
 impl std::fmt::Debug for SignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SignIn")

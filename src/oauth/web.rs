@@ -112,7 +112,7 @@ impl WebSignIn {
     }
 }
 
-/// Shows nothing that could be used for signing in.
+/// Omits the PKCE verifier, which could be used to sign in.
 impl std::fmt::Debug for WebSignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("WebSignIn").field("provider", &self.provider).finish_non_exhaustive()

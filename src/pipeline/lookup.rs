@@ -120,6 +120,7 @@ async fn add_part(
     let known = people::texts(ctx, plan.listing.table, "emails", &part.list);
     let met = plan.emails.iter().filter(|email| known.contains(&email.to_lowercase()));
     plan.met.extend(met.cloned());
+    // Before the page is cut, because positions count only the rows that match.
     if let Some(q) = plan.filter() {
         keep_matching(&mut own, &part, &page.columns, q);
     }

@@ -190,10 +190,10 @@ impl ElicitingClient {
         }
     }
 
-    /// Returns the question to end the call with, if there is one.
+    /// Returns the question that ends the call, if the user has to be asked.
     ///
     /// # Errors
-    /// An error of the store, if the question has to be kept there.
+    /// An error of the store, in which the question is kept until the call is repeated.
     pub(super) async fn question(&self) -> Result<Option<InputRequiredResult>> {
         let question = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(question) = question else {

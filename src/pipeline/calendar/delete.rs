@@ -116,6 +116,7 @@ pub(crate) async fn calendar_delete(
         return write_report(ctx, report).await;
     }
     write_deletions(ctx, &items, request.message.as_deref(), &mut report).await?;
+    // Offered only if it covers every deletion of the call.
     if let Some(undo) = report.undo.number
         && report.undo.events.len() == report.undo.writes
     {

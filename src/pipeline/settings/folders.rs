@@ -99,6 +99,7 @@ async fn create_place(
     } else {
         SettingsChange::CreateCategory { name: name.clone(), look }
     };
+    // Before the creation, after which no level is missing.
     let above = missing_above(&*owner.mailbox, &name, kind).await;
     if request.dry_run {
         let mut detail = format!("in {}", owner.label);
@@ -195,6 +196,7 @@ async fn delete_place(
         }
         None => {}
     }
+    // Messages go to the trash with their folder only if the call says so.
     let asks = goes && fate.is_none();
     if request.dry_run || asks {
         let count = messages_of(owner, place, folder || labels).await?;
@@ -260,6 +262,7 @@ async fn empty_and_delete(
     }
     let within = Query::Any(parts.into_iter().map(Query::Term).collect());
     let choice = choose_messages(ctx, &within, vec![owner.account.clone()]).await?;
+    // The messages that remain would be deleted with the folder.
     if choice.left.is_some() {
         return Err(Error::argument(format!("{} holds too many messages", brief(&place.name)))
             .next("move them first with mail_modify do=move, in several calls"));

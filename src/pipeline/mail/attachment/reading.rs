@@ -122,6 +122,7 @@ pub(super) async fn read_files(ctx: &Context, request: &MailAttachment) -> Resul
     let mut notes = Vec::new();
     let wanted = wanted_files(ctx, &request.ids, &mut notes).await?;
     let sources = read_sources(ctx, wanted.iter().map(|one| &one.chosen)).await;
+    // Before they are counted, so that pictures do not use up the limit.
     let wanted = without_pictures(wanted, &sources, &mut notes);
     let one_file = request.page.is_some() || request.sheet.is_some();
     if wanted.len() > if one_file { 1 } else { MAX_READ } {

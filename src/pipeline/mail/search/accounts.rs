@@ -87,6 +87,7 @@ async fn search_account(
         if !request.merged {
             return (error, None);
         }
+        // A lasting error would only recur on the next page.
         let again = error.is_passing().then(|| place.clone());
         (error.context(request.labels.label_of(&place.account)), again)
     })

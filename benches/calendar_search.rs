@@ -36,6 +36,7 @@ use daysheet_core::provider::calendar::{
     BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
     GuestNotice, InvitationReply,
 };
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::provider::{ListPage, Mailbox, ProviderConnector};
 use daysheet_core::schemas::Service;
 use daysheet_sandbox::FaultRates;
@@ -257,19 +258,19 @@ impl Calendars for Shown {
         let key = |id: &str, cursor: &Option<String>| format!("{id} {cursor:?}");
         let missing = {
             let pages = self.0.pages.lock().unwrap();
-            ask.calendars.iter().any(|(id, cursor)| !pages.contains_key(&key(id, cursor)))
+            ask.calendars.iter().any(|(id, cursor)| !pages.contains_key(&key(id.as_str(), cursor)))
         };
         if missing {
             let answers = self.0.inner.events(ask).await;
             let mut pages = self.0.pages.lock().unwrap();
             for ((id, cursor), page) in ask.calendars.iter().zip(answers) {
-                pages.insert(key(id, cursor), page.unwrap());
+                pages.insert(key(id.as_str(), cursor), page.unwrap());
             }
         }
         let pages = self.0.pages.lock().unwrap();
         ask.calendars
             .iter()
-            .map(|(id, cursor)| Ok(pages.get(&key(id, cursor)).unwrap().clone()))
+            .map(|(id, cursor)| Ok(pages.get(&key(id.as_str(), cursor)).unwrap().clone()))
             .collect()
     }
 
@@ -285,13 +286,13 @@ impl Calendars for Shown {
         self.0.inner.manage(op).await
     }
 
-    async fn event(&self, ids: &[String]) -> Vec<Result<Value>> {
+    async fn event(&self, ids: &[EventId]) -> Vec<Result<Value>> {
         self.0.inner.event(ids).await
     }
 
     async fn instances(
         &self,
-        series: &str,
+        series: &EventId,
         from: Timestamp,
         to: Timestamp,
         projection: &Projection,
@@ -305,7 +306,7 @@ impl Calendars for Shown {
 
     async fn create(
         &self,
-        calendar: Option<&str>,
+        calendar: Option<&CalendarId>,
         event: &EventChange,
         notify: GuestNotice,
     ) -> Result<Value> {

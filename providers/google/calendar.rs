@@ -23,6 +23,7 @@ use daysheet_core::provider::calendar::{
     BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
     GuestNotice, InvitationReply,
 };
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::schemas::Service;
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -51,9 +52,9 @@ impl Calendars for GoogleCalendar {
         &crate::google::CALENDAR
     }
 
-    fn person<'a>(&self, id: &'a str) -> Option<&'a str> {
+    fn person<'a>(&self, id: &'a CalendarId) -> Option<&'a str> {
         // Secondary, group and holiday calendars have ids of this domain.
-        Some(id).filter(|id| id.contains('@') && !id.ends_with(".calendar.google.com"))
+        Some(id.as_str()).filter(|id| id.contains('@') && !id.ends_with(".calendar.google.com"))
     }
 
     async fn calendars(&self) -> Result<Vec<Value>> {
@@ -79,7 +80,7 @@ impl Calendars for GoogleCalendar {
         join_all(pages).await
     }
 
-    async fn event(&self, ids: &[String]) -> Vec<Result<Value>> {
+    async fn event(&self, ids: &[EventId]) -> Vec<Result<Value>> {
         join_all(ids.iter().map(|id| async move {
             let (calendar, event) = self.split(id).await?;
             self.fetch(&calendar, &event).await
@@ -92,9 +93,10 @@ impl Calendars for GoogleCalendar {
         let own = calendars
             .iter()
             .filter(|calendar| matches!(text(calendar, "accessRole"), "owner" | "writer"))
-            .map(|calendar| text(calendar, "id"));
+            .map(|calendar| CalendarId::from(text(calendar, "id")));
         let mut found = Vec::new();
-        for answer in join_all(own.map(|calendar| self.uid_in(calendar, uid))).await {
+        let answers = own.map(|calendar| async move { self.uid_in(&calendar, uid).await });
+        for answer in join_all(answers).await {
             found.extend(answer?);
         }
         Ok(found)
@@ -102,13 +104,13 @@ impl Calendars for GoogleCalendar {
 
     async fn instances(
         &self,
-        series: &str,
+        series: &EventId,
         from: Timestamp,
         to: Timestamp,
         projection: &Projection,
     ) -> Result<Vec<Value>> {
         let (calendar, event) = self.split(series).await?;
-        let (in_path, id) = (&path_segment(&calendar), &path_segment(&event));
+        let (in_path, id) = (&path_segment(calendar.as_str()), &path_segment(&event));
         let fields = &format!("items({})", mask(&projection.paths));
         let (from, to) = (time(from)?, time(to)?);
         let answer = call!(self, fields, |hub| {
@@ -131,7 +133,7 @@ impl Calendars for GoogleCalendar {
 
     async fn create(
         &self,
-        calendar: Option<&str>,
+        calendar: Option<&CalendarId>,
         event: &EventChange,
         notify: GuestNotice,
     ) -> Result<Value> {
@@ -206,7 +208,7 @@ impl Calendars for GoogleCalendar {
 
     async fn rehearse(
         &self,
-        calendar: Option<&str>,
+        calendar: Option<&CalendarId>,
         current: Option<&Value>,
         change: &EventChange,
         notify: GuestNotice,

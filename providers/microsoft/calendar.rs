@@ -21,6 +21,7 @@ use daysheet_core::provider::calendar::{
     BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
     GuestNotice, InvitationReply,
 };
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Service;
 use events::facts;
@@ -66,9 +67,9 @@ impl OutlookCalendar {
     }
 
     /// Returns the request for a calendar.
-    fn calendar_url(&self, id: &str) -> Result<String> {
-        events::check_calendar(id)?;
-        let path = format!("calendars/{}", net::path_segment(id));
+    fn calendar_url(&self, id: &CalendarId) -> Result<String> {
+        events::check_calendar(id.as_str())?;
+        let path = format!("calendars/{}", net::path_segment(id.as_str()));
         Ok(self.graph.mailbox_url(&path, &[]))
     }
 
@@ -187,7 +188,7 @@ impl Calendars for OutlookCalendar {
         events::events(&self.graph, ask).await
     }
 
-    async fn event(&self, ids: &[String]) -> Vec<Result<Value>> {
+    async fn event(&self, ids: &[EventId]) -> Vec<Result<Value>> {
         events::by_id(&self.graph, ids).await
     }
 
@@ -197,7 +198,7 @@ impl Calendars for OutlookCalendar {
 
     async fn instances(
         &self,
-        series: &str,
+        series: &EventId,
         from: Timestamp,
         to: Timestamp,
         projection: &Projection,
@@ -215,7 +216,7 @@ impl Calendars for OutlookCalendar {
 
     async fn create(
         &self,
-        calendar: Option<&str>,
+        calendar: Option<&CalendarId>,
         event: &EventChange,
         notify: GuestNotice,
     ) -> Result<Value> {
@@ -290,7 +291,7 @@ impl Calendars for OutlookCalendar {
 
     async fn rehearse(
         &self,
-        calendar: Option<&str>,
+        calendar: Option<&CalendarId>,
         current: Option<&Value>,
         change: &EventChange,
         notify: GuestNotice,

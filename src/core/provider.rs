@@ -7,6 +7,7 @@ mod account;
 pub mod calendar;
 mod capabilities;
 mod endpoints;
+pub mod ids;
 mod list;
 pub mod mail;
 mod obstacle;

@@ -51,9 +51,9 @@ fn event_json_yields_these_facts() {
     assert_eq!(
         read::facts(&events[0], ME),
         Some(EventData {
-            id: "mira@example.com/6tm3c1p9k8o34d1h60s38d9m_20260203T170500Z".to_owned(),
-            calendar: Some(ME.to_owned()),
-            series: Some("mira@example.com/6tm3c1p9k8o34d1h60s38d9m".to_owned()),
+            id: "mira@example.com/6tm3c1p9k8o34d1h60s38d9m_20260203T170500Z".into(),
+            calendar: Some(ME.into()),
+            series: Some("mira@example.com/6tm3c1p9k8o34d1h60s38d9m".into()),
             original: Some(when("2026-02-03T17:05:00Z")),
             start: when("2026-02-03T17:05:00Z"),
             end: when("2026-02-03T17:50:00Z"),
@@ -166,7 +166,7 @@ fn own_guest_is_marked_in_shared_calendars() {
             "attendees": [{"email": "bo@example.com", "self": calendar == "bo@example.com"},
                           {"email": "Mira@example.com", "self": calendar == ME}],
         });
-        read::place(&mut event, calendar, ME);
+        read::place(&mut event, &calendar.into(), ME);
         let own = |person: &Value| person.get("self") == Some(&Value::Bool(true));
         let people = event["attendees"].as_array().unwrap();
         assert_eq!(event["calendarId"], calendar);
@@ -186,7 +186,7 @@ fn own_guest_is_marked_in_shared_calendars() {
         assert_eq!(event(calendar, creator, organizer), expected, "{calendar} {creator}");
     }
     let mut nothing = json!("nothing");
-    read::place(&mut nothing, ME, ME);
+    read::place(&mut nothing, &ME.into(), ME);
     assert_eq!(nothing, "nothing");
 }
 
@@ -559,7 +559,7 @@ fn odd() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn arbitrary_event_json_never_panics(mut event in odd(), calendar in "\\PC{0,12}") {
-        read::place(&mut event, &calendar, ME);
+        read::place(&mut event, &calendar.into(), ME);
         let facts = read::facts(&event, ME);
         let change = EventChange {
             title: Some("x".to_owned()),

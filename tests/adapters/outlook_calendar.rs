@@ -56,7 +56,7 @@ fn texts<'v>(items: &'v [Value], key: &str) -> Vec<&'v str> {
 /// Everything in a range of the calendars named.
 fn range(calendars: &[&str], from: &str, to: &str) -> EventListRequest {
     EventListRequest {
-        calendars: calendars.iter().map(|id| ((*id).to_owned(), None)).collect(),
+        calendars: calendars.iter().map(|id| ((*id).into(), None)).collect(),
         from: from.parse().unwrap(),
         to: to.parse().unwrap(),
         series: false,

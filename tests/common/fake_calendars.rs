@@ -16,6 +16,7 @@ use daysheet_core::provider::calendar::{
     BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventGuest,
     EventListRequest, GuestNotice, InvitationAnswer, InvitationReply, ShowAs, WorkingHours,
 };
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::provider::{ListPage, ListRequest, Mailbox, MessageContent};
 use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::schemas::Service;
@@ -72,7 +73,7 @@ impl Entry {
     }
 
     pub fn series(self, id: &str) -> Self {
-        self.with(|facts| facts.series = Some(id.to_owned()))
+        self.with(|facts| facts.series = Some(id.into()))
     }
 
     /// Makes the event the exception to the occurrence at that start.
@@ -160,8 +161,8 @@ pub struct FakeCalendars {
     /// True if the test adds the occurrences of series itself.
     by_hand: bool,
     /// Id, name and access in the service's words. The first is the main calendar.
-    calendars: Mutex<Vec<(String, String, &'static str)>>,
-    events: Mutex<BTreeMap<String, EventData>>,
+    calendars: Mutex<Vec<(CalendarId, String, &'static str)>>,
+    events: Mutex<BTreeMap<EventId, EventData>>,
     /// Every version of each event, for callers that hold an old object.
     versions: Mutex<HashMap<String, EventData>>,
     extras: Mutex<HashMap<String, Value>>,
@@ -188,7 +189,7 @@ pub struct FakeCalendars {
 
 impl FakeCalendars {
     pub fn new(name: &'static str, api: Service) -> Self {
-        let calendar = |id: &str, name: &str, access| (id.to_owned(), name.to_owned(), access);
+        let calendar = |id: &str, name: &str, access| (id.into(), name.to_owned(), access);
         Self {
             name,
             api,
@@ -241,8 +242,8 @@ impl FakeCalendars {
         let guests = guests.collect();
         let open = |(address, answer): &(String, String)| *address == own && answer == "none";
         let unanswered = !entry.facts.own && entry.invited.iter().any(open);
-        let calendar = Some(calendar);
-        self.set(EventData { id: id.clone(), calendar, guests, unanswered, ..entry.facts });
+        let calendar = Some(calendar.into());
+        self.set(EventData { id: id.as_str().into(), calendar, guests, unanswered, ..entry.facts });
         id
     }
 
@@ -276,7 +277,7 @@ impl FakeCalendars {
 
     /// Adds a calendar with this id, name and access.
     pub fn list(&self, id: &str, name: &str, access: &'static str) {
-        let calendar = (id.to_owned(), name.to_owned(), access);
+        let calendar = (id.into(), name.to_owned(), access);
         self.calendars.lock().unwrap().push(calendar);
     }
 
@@ -345,7 +346,7 @@ impl FakeCalendars {
         let (master, at) = id.split_once('@').ok_or_else(not_found)?;
         let master = self.get(master).ok_or_else(not_found)?;
         let found = self.occurrences(&master, Timestamp::MIN, Timestamp::MAX);
-        let one = found.into_iter().find(|one| one.id.ends_with(&format!("@{at}")));
+        let one = found.into_iter().find(|one| one.id.as_str().ends_with(&format!("@{at}")));
         one.ok_or_else(not_found)
     }
 
@@ -362,7 +363,7 @@ impl FakeCalendars {
                 EventTime::Day(day) => EventTime::Day(day + length),
             };
             let one = EventData {
-                id: format!("{}@{}", master.id, stamp(start)),
+                id: format!("{}@{}", master.id, stamp(start)).into(),
                 series: Some(master.id.clone()),
                 original: Some(start),
                 start,
@@ -382,7 +383,7 @@ impl FakeCalendars {
     }
 
     fn object(&self, facts: &EventData) -> Value {
-        let (calendar, id) = facts.id.split_once('/').unwrap();
+        let (calendar, id) = facts.id.as_str().split_once('/').unwrap();
         let mut object = match self.api {
             Service::Microsoft => json!({
                 "id": facts.id, "subject": facts.title, "@odata.etag": facts.version,
@@ -393,7 +394,8 @@ impl FakeCalendars {
             _ => json!({
                 "calendarId": calendar, "id": id, "etag": facts.version, "summary": facts.title,
                 "start": google(facts.start), "end": google(facts.end),
-                "recurringEventId": facts.series.as_ref().map(|id| id.replace(&format!("{calendar}/"), "")),
+                "recurringEventId": facts.series.as_ref()
+                    .map(|id| id.as_str().replace(&format!("{calendar}/"), "")),
                 "organizer": {"self": facts.own, "email": "ana@example.com"},
                 "attendees": facts.guests.iter().map(attendee).collect::<Vec<_>>(),
             }),
@@ -408,7 +410,8 @@ impl FakeCalendars {
             object["hangoutLink"] = link.clone().into();
         }
         let extras = self.extras.lock().unwrap();
-        let more = extras.get(&facts.id).or_else(|| extras.get(facts.series.as_ref()?));
+        let more =
+            extras.get(facts.id.as_str()).or_else(|| extras.get(facts.series.as_ref()?.as_str()));
         if let Some(Value::Object(more)) = more.cloned() {
             object.as_object_mut().unwrap().extend(more);
         }
@@ -452,8 +455,8 @@ impl FakeCalendars {
 /// Returns a plain event of the account's own.
 pub fn event_data(id: &str, title: &str, start: EventTime, end: EventTime) -> EventData {
     EventData {
-        id: id.to_owned(),
-        calendar: id.split('/').next().map(str::to_owned),
+        id: id.into(),
+        calendar: id.split('/').next().map(CalendarId::from),
         series: None,
         original: None,
         start,
@@ -604,7 +607,8 @@ impl Calendars for FakeCalendars {
         self.api
     }
 
-    fn person<'a>(&self, id: &'a str) -> Option<&'a str> {
+    fn person<'a>(&self, id: &'a CalendarId) -> Option<&'a str> {
+        let id = id.as_str();
         let is_person = id.contains('@') && !id.ends_with(".calendar.google.com");
         Some(id).filter(|_| self.api == Service::Google && is_person)
     }
@@ -622,7 +626,8 @@ impl Calendars for FakeCalendars {
         self.answers()?;
         let list = self.calendars.lock().unwrap();
         if self.by_hand {
-            let object = |(at, (id, name, access)): (usize, &(String, String, &str))| match self.api
+            let object = |(at, (id, name, access)): (usize, &(CalendarId, String, &str))| match self
+                .api
             {
                 Service::Microsoft => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
                     "timeZone": "Europe/Berlin", "canShare": *access == "owner",
@@ -633,7 +638,8 @@ impl Calendars for FakeCalendars {
             };
             return Ok(list.iter().enumerate().map(object).collect());
         }
-        let object = |(at, (id, name, access)): (usize, &(String, String, &str))| match self.api {
+        let object = |(at, (id, name, access)): (usize, &(CalendarId, String, &str))| match self.api
+        {
             Service::Microsoft => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
                 "canShare": *access == "owner", "canEdit": *access != "reader",
                 "owner": {"address": format!("{id}@example.org")}}),
@@ -655,7 +661,7 @@ impl Calendars for FakeCalendars {
         let mut found = None;
         match op {
             CalendarOp::Create { name, .. } => {
-                list.push((name.to_lowercase(), name.clone(), "owner"));
+                list.push((name.to_lowercase().into(), name.clone(), "owner"));
                 found = Some(
                     json!({"id": name.to_lowercase(), "summary": name, "accessRole": "owner"}),
                 );
@@ -678,13 +684,13 @@ impl Calendars for FakeCalendars {
         self.wait().await;
         let all: Vec<EventData> = self.events.lock().unwrap().values().cloned().collect();
         let zone = self.zone.lock().unwrap().clone();
-        let one = |(calendar, cursor): &(String, Option<String>)| {
+        let one = |(calendar, cursor): &(CalendarId, Option<String>)| {
             if let Some(error) = self.blind.lock().unwrap().clone() {
                 return Err(error);
             }
             self.answers()?;
             let trouble = self.trouble.lock().unwrap();
-            if let Some((_, error)) = trouble.calendars.iter().find(|(id, _)| id == calendar) {
+            if let Some((_, error)) = trouble.calendars.iter().find(|(id, _)| *calendar == **id) {
                 return Err(error.clone());
             }
             let (mut found, mut series) = (Vec::new(), Vec::new());
@@ -720,11 +726,11 @@ impl Calendars for FakeCalendars {
         ask.calendars.iter().map(one).collect()
     }
 
-    async fn event(&self, ids: &[String]) -> Vec<Result<Value>> {
-        let one = |id: &String| {
+    async fn event(&self, ids: &[EventId]) -> Vec<Result<Value>> {
+        let one = |id: &EventId| {
             self.reads.lock().unwrap().push(format!("event {id}"));
             self.answers()?;
-            self.find(id).map(|facts| self.object(&facts))
+            self.find(id.as_str()).map(|facts| self.object(&facts))
         };
         ids.iter().map(one).collect()
     }
@@ -738,17 +744,17 @@ impl Calendars for FakeCalendars {
 
     async fn instances(
         &self,
-        series: &str,
+        series: &EventId,
         from: Timestamp,
         to: Timestamp,
         _projection: &Projection,
     ) -> Result<Vec<Value>> {
         self.reads.lock().unwrap().push(format!("instances {series} {from} {to}"));
         self.answers()?;
-        let master = self.find(series)?;
+        let master = self.find(series.as_str())?;
         let changed: Vec<EventData> = self.events.lock().unwrap().values().cloned().collect();
         let changed = changed.into_iter().filter(|one| {
-            one.series.as_deref() == Some(series)
+            one.series.as_ref() == Some(series)
                 && instant(one.start) < to
                 && instant(one.end) > from
         });
@@ -770,12 +776,12 @@ impl Calendars for FakeCalendars {
 
     async fn create(
         &self,
-        calendar: Option<&str>,
+        calendar: Option<&CalendarId>,
         event: &EventChange,
         notify: GuestNotice,
     ) -> Result<Value> {
         let (before, after) = self.fate();
-        let calendar = calendar.unwrap_or("main");
+        let calendar = calendar.map_or("main", CalendarId::as_str);
         self.note(format!("create {calendar} {notify:?}: {}", summary(event)));
         before?;
         let number = *self.count.lock().unwrap() + 1;
@@ -787,7 +793,7 @@ impl Calendars for FakeCalendars {
             let events = self.events.lock().unwrap();
             let series = events.values().find(|one| one.uid == event.uid && one.series.is_none());
             let series = series.expect("its series is there").id.clone();
-            new.id = format!("{series}@{}", stamp(original));
+            new.id = format!("{series}@{}", stamp(original)).into();
             (new.series, new.original) = (Some(series), Some(original));
         }
         self.apply(&mut new, event);
@@ -805,7 +811,7 @@ impl Calendars for FakeCalendars {
         let given = self.event_data(current).unwrap();
         self.note(format!("update {} {notify:?}: {}", given.id, summary(change)));
         before?;
-        let mut now = self.find(&given.id)?;
+        let mut now = self.find(given.id.as_str())?;
         if now.version != given.version {
             return Err(Error::new(ErrorKind::Conflict, "it has changed"));
         }
@@ -825,7 +831,7 @@ impl Calendars for FakeCalendars {
         let message = message.map(|text| format!(" \"{text}\"")).unwrap_or_default();
         self.note(format!("delete {} {notify:?}{message}", given.id));
         before?;
-        if self.find(&given.id)?.version != given.version {
+        if self.find(given.id.as_str())?.version != given.version {
             return Err(Error::new(ErrorKind::Conflict, "it has changed"));
         }
         match given.series {
@@ -855,7 +861,7 @@ impl Calendars for FakeCalendars {
         }
         self.note(line);
         before?;
-        let mut now = self.find(&given.id)?;
+        let mut now = self.find(given.id.as_str())?;
         now.answer = Some(response.answer);
         for guest in now.guests.iter_mut().filter(|guest| guest.me) {
             guest.answer = Some(response.answer);

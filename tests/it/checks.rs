@@ -27,7 +27,7 @@ fn fill(harness: &CalendarHarness) {
     ana.put("main/w", "Weekly", "2036-02-05T10:00[Europe/Berlin]", 60);
     ana.touch("main/w", |facts| facts.repeat = Some(repeat("FREQ=WEEKLY")));
     let mut third = ana.put(THIRD, "Weekly", "2036-02-19T10:00[Europe/Berlin]", 60);
-    third.series = Some("main/w".to_owned());
+    third.series = Some("main/w".into());
     third.original = Some(EventTime::At("2036-02-19T09:00:00Z".parse().unwrap()));
     third.uid = Some("main-w@test.example".to_owned());
     ana.set(third);
@@ -267,8 +267,8 @@ async fn failed_write_stops_the_following_ones() {
     fill(&harness);
     let ana = harness.ana();
     let mut copy = ana.get(THIRD).unwrap();
-    copy.id = "work/w@20360304T0900Z".to_owned();
-    copy.series = Some("work/w".to_owned());
+    copy.id = "work/w@20360304T0900Z".into();
+    copy.series = Some("work/w".into());
     copy.original = Some(EventTime::At("2036-03-04T09:00:00Z".parse().unwrap()));
     ana.set(copy);
     let call = change("main/w", json!({"start": "11:00"}), json!({"scope": "series"}));

@@ -182,7 +182,7 @@ async fn several_events_are_deleted_in_one_call() {
     let ana = harness.ana();
     let mut moved =
         ana.put("main/w@20360219T0800Z", "Weekly", "2036-02-20T09:00[Europe/Berlin]", 60);
-    moved.series = Some("main/w".to_owned());
+    moved.series = Some("main/w".into());
     moved.uid = ana.get("main/w").unwrap().uid;
     moved.original = Some(EventTime::At("2036-02-19T08:00:00Z".parse().unwrap()));
     ana.set(moved);

@@ -50,7 +50,7 @@ fn fill(harness: &CalendarHarness) {
     put("main/w", "Weekly", true, None, &[&bo]);
     ana.touch("main/w", |facts| facts.repeat = Some(repeat("FREQ=WEEKLY")));
     let mut third = ana.put(THIRD, "Weekly", "2036-02-19T09:00[Europe/Berlin]", 60);
-    third.series = Some("main/w".to_owned());
+    third.series = Some("main/w".into());
     third.original = Some(EventTime::At("2036-02-19T08:00:00Z".parse().unwrap()));
     third.uid = Some("main-w@test.example".to_owned());
     third.guests = vec![bo, eve];
@@ -436,8 +436,8 @@ async fn new_recipients_need_confirmation_before_any_write() {
     let harness = wary("confirm").await;
     let ana = harness.ana();
     let mut copy = ana.get(THIRD).unwrap();
-    copy.id = "work/w@20360219T0800Z".to_owned();
-    copy.series = Some("work/w".to_owned());
+    copy.id = "work/w@20360219T0800Z".into();
+    copy.series = Some("work/w".into());
     ana.set(copy);
     ana.touch(THIRD, |facts| facts.guests.truncate(1));
     let call = json!({"title": "B"});

@@ -397,8 +397,8 @@ async fn booked() -> CalendarHarness {
     bo.put("main/x", "Planning", "2036-02-05T09:00[Europe/Berlin]", 60);
     // The same meeting in both accounts.
     let copy = EventData {
-        id: "main/copy".to_owned(),
-        calendar: Some("main".to_owned()),
+        id: "main/copy".into(),
+        calendar: Some("main".into()),
         uid: ana.get("main/d").unwrap().uid,
         ..ana.get("main/d").unwrap()
     };
@@ -1148,8 +1148,8 @@ async fn following_from_first_occurrence_changes_whole_series() {
         let at = format!("2036-{}-{}T08:00:00Z", &day[..2], &day[2..]);
         let at = EventTime::At(at.parse().unwrap());
         let one = EventData {
-            id: format!("main/w@2036{day}T0800Z"),
-            series: Some("main/w".to_owned()),
+            id: format!("main/w@2036{day}T0800Z").into(),
+            series: Some("main/w".into()),
             original: Some(at),
             repeat: None,
             cancelled,

@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 
 use daysheet_core::error::Result;
+use daysheet_core::provider::ids::CalendarId;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use google_calendar3::CalendarHub;
 use serde_json::Value;
@@ -105,10 +106,10 @@ impl GoogleCalendar {
     }
 
     /// Returns the id of the main calendar as the list has it.
-    pub(super) async fn primary(&self) -> Result<String> {
+    pub(super) async fn primary(&self) -> Result<CalendarId> {
         let calendars = self.calendar_list().await?;
         let main = calendars.first().filter(|first| flag(first, "primary"));
-        Ok(main.and_then(|main| some(main, "id")).unwrap_or(PRIMARY.to_owned()))
+        Ok(main.and_then(|main| some(main, "id")).map_or(PRIMARY.into(), CalendarId::from))
     }
 }
 

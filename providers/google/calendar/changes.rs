@@ -13,7 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{Calendars, ChangeFeed, ItemDifference, shown_names};
+use daysheet_core::provider::calendar::{
+    Calendars, ChangeFeed, ItemDifference, NamedCalendar, shown_names,
+};
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
@@ -40,7 +43,7 @@ const PAGES: usize = 40;
 const SHORTLY: SignedDuration = SignedDuration::from_mins(2);
 
 /// The sync points of the calendars, by calendar id.
-type SyncPoints = BTreeMap<String, SyncPoint>;
+type SyncPoints = BTreeMap<CalendarId, SyncPoint>;
 
 /// The state of a calendar at a cursor.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -81,10 +84,13 @@ impl GoogleCalendar {
         let calendars = self.calendar_list().await?;
         // The role shows only busy times, no events.
         let readable = |calendar: &&Value| text(calendar, "accessRole") != "freeBusyReader";
-        let ids = calendars.iter().filter(readable).map(|one| text(one, "id"));
+        let ids = calendars.iter().filter(readable).map(|one| CalendarId::from(text(one, "id")));
         let steps = join_all(ids.map(|id| {
-            let point = known.get(id);
-            async move { (id, self.step(id, point, projection).await) }
+            let point = known.get(&id);
+            async move {
+                let step = self.step(&id, point, projection).await;
+                (id, step)
+            }
         }));
         let mut points = SyncPoints::new();
         let mut changes = ChangeFeed::default();
@@ -101,16 +107,21 @@ impl GoogleCalendar {
             };
             changes.started_over |= step.started_over;
             changes.more |= step.point.page.is_some();
-            if let Some(point) = known.get(id) {
-                self.sort_out(id, point, step.items, &mut changes).await?;
+            if let Some(point) = known.get(&id) {
+                self.sort_out(&id, point, step.items, &mut changes).await?;
             }
-            points.insert(id.to_owned(), step.point);
+            points.insert(id, step.point);
         }
         let own = calendars.iter().filter_map(|one| {
             let name = some(one, "summaryOverride").or_else(|| some(one, "summary"));
-            Some((some(one, "id")?, name?, flag(one, "primary")))
+            Some(NamedCalendar {
+                id: some(one, "id")?.into(),
+                name: name?,
+                main: flag(one, "primary"),
+            })
         });
-        changes.names = shown_names(&own.collect::<Vec<_>>());
+        let names = shown_names(&own.collect::<Vec<_>>());
+        changes.names = names.into_iter().map(|(id, name)| (id.into(), name)).collect();
         changes.cursor = serde_json::to_string(&points)
             .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
         Ok(changes)
@@ -120,7 +131,7 @@ impl GoogleCalendar {
     /// has cancelled occurrences, is one change together with its exceptions.
     async fn sort_out(
         &self,
-        calendar: &str,
+        calendar: &CalendarId,
         point: &SyncPoint,
         items: Vec<Value>,
         changes: &mut ChangeFeed,
@@ -149,8 +160,8 @@ impl GoogleCalendar {
                 }
                 None => {
                     let start = point.tracked.start(id);
-                    changes.starts.extend(start.map(|start| (id_of(id), start)));
-                    changes.gone.push(id_of(id));
+                    changes.starts.extend(start.map(|start| (id_of(id).into(), start)));
+                    changes.gone.push(id_of(id).into());
                 }
             }
         }
@@ -175,7 +186,7 @@ impl GoogleCalendar {
             let id = text(&item, "id").to_owned();
             let parts = parts.remove(&id);
             if point.is_new(&item) {
-                changes.differences.extend(parts.map(|parts| (id_of(&id), parts)));
+                changes.differences.extend(parts.map(|parts| (id_of(&id).into(), parts)));
                 changes.new.push(item);
                 continue;
             }
@@ -183,17 +194,19 @@ impl GoogleCalendar {
                 (Some(difference), Some(parts)) => Some(difference.with(parts)),
                 (difference, parts) => difference.or(parts),
             };
-            changes.differences.extend(difference.map(|difference| (id_of(&id), difference)));
+            changes
+                .differences
+                .extend(difference.map(|difference| (id_of(&id).into(), difference)));
             changes.changed.push(item);
         }
-        let (ids, parts): (Vec<String>, Vec<ItemDifference>) =
+        let (ids, parts): (Vec<EventId>, Vec<ItemDifference>) =
             parts.into_iter().map(|(series, parts)| (id_of(&series), parts)).unzip();
         // Of these series, the page has only occurrences.
         for ((id, parts), series) in ids.iter().zip(parts).zip(self.event(&ids).await) {
             match series {
                 Ok(series) if text(&series, "status") == "cancelled" => {}
                 Ok(series) => {
-                    changes.differences.insert(id.clone(), parts);
+                    changes.differences.insert(id.to_string(), parts);
                     changes.changed.push(series);
                 }
                 // It was deleted meanwhile.
@@ -206,7 +219,7 @@ impl GoogleCalendar {
 
     async fn step(
         &self,
-        calendar: &str,
+        calendar: &CalendarId,
         point: Option<&SyncPoint>,
         projection: &Projection,
     ) -> Result<CalendarChanges> {
@@ -224,8 +237,8 @@ impl GoogleCalendar {
     }
 
     /// Requests a first sync token, with enough of each event to recognize it later.
-    async fn begin(&self, calendar: &str) -> Result<CalendarChanges> {
-        let id = &path_segment(calendar);
+    async fn begin(&self, calendar: &CalendarId) -> Result<CalendarChanges> {
+        let id = &path_segment(calendar.as_str());
         let now = self.google.now();
         let from = time(now.checked_sub(BACK.hours()).unwrap_or(now))?;
         let mut page = String::new();
@@ -273,11 +286,11 @@ impl GoogleCalendar {
     /// Fetches one page of changes.
     async fn proceed(
         &self,
-        calendar: &str,
+        calendar: &CalendarId,
         point: &SyncPoint,
         projection: &Projection,
     ) -> Result<CalendarChanges> {
-        let id = &path_segment(calendar);
+        let id = &path_segment(calendar.as_str());
         let items = mask(&projection.paths);
         let fields =
             &format!("nextPageToken,nextSyncToken,updated,items(created,{COMMENT},{items})");

@@ -3,6 +3,7 @@
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::EventListRequest;
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -20,17 +21,17 @@ const UID_PAGES: usize = 10;
 
 impl GoogleCalendar {
     /// Splits an id into the calendar and the event.
-    pub(super) async fn split(&self, id: &str) -> Result<(String, String)> {
-        check(id)?;
-        match id.rsplit_once('/') {
-            Some((calendar, event)) => Ok((calendar.to_owned(), event.to_owned())),
-            None => Ok((self.primary().await?, id.to_owned())),
+    pub(super) async fn split(&self, id: &EventId) -> Result<(CalendarId, String)> {
+        check(id.as_str())?;
+        match id.as_str().rsplit_once('/') {
+            Some((calendar, event)) => Ok((calendar.into(), event.to_owned())),
+            None => Ok((self.primary().await?, id.to_string())),
         }
     }
 
     /// Fetches an event with all its fields.
-    pub(super) async fn fetch(&self, calendar: &str, event: &str) -> Result<Value> {
-        let (in_path, id) = (&path_segment(calendar), &path_segment(event));
+    pub(super) async fn fetch(&self, calendar: &CalendarId, event: &str) -> Result<Value> {
+        let (in_path, id) = (&path_segment(calendar.as_str()), &path_segment(event));
         let mut found = call!(self, "*", |hub| hub.events().get(in_path, id))?;
         read::place(&mut found, calendar, &self.own);
         Ok(found)
@@ -40,11 +41,11 @@ impl GoogleCalendar {
     pub(super) async fn page(
         &self,
         ask: &EventListRequest,
-        calendar: &str,
+        calendar: &CalendarId,
         cursor: Option<&str>,
     ) -> Result<ListPage> {
-        check_calendar(calendar)?;
-        let id = &path_segment(calendar);
+        check_calendar(calendar.as_str())?;
+        let id = &path_segment(calendar.as_str());
         let items = mask(&ask.projection.paths);
         let fields = &format!("nextPageToken,items({items})");
         let (from, to) = (time(ask.from)?, time(ask.to)?);
@@ -80,8 +81,8 @@ impl GoogleCalendar {
     }
 
     /// Returns the events of one calendar that have this UID.
-    pub(super) async fn uid_in(&self, calendar: &str, uid: &str) -> Result<Vec<Value>> {
-        let id = &path_segment(calendar);
+    pub(super) async fn uid_in(&self, calendar: &CalendarId, uid: &str) -> Result<Vec<Value>> {
+        let id = &path_segment(calendar.as_str());
         let mut found = Vec::new();
         let mut token = String::new();
         for _ in 0..UID_PAGES {

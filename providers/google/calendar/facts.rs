@@ -5,6 +5,7 @@
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::ical::series_uid;
 use daysheet_core::provider::calendar::{EventData, EventGuest, InvitationAnswer, ShowAs};
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::recurrence::EventRecurrence;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -45,19 +46,19 @@ pub const FACTS: &[&str] = &[
 ///
 /// Google marks the calendar's owner as `self`, who is not the account in other people's calendars
 /// and in calendars without an owner.
-pub fn place(event: &mut Value, calendar: &str, own: &str) {
+pub fn place(event: &mut Value, calendar: &CalendarId, own: &str) {
     let Some(event) = event.as_object_mut() else {
         return;
     };
-    event.insert("calendarId".to_owned(), calendar.into());
-    if calendar == "primary" || calendar.eq_ignore_ascii_case(own) {
+    event.insert("calendarId".to_owned(), calendar.as_str().into());
+    if calendar == "primary" || calendar.as_str().eq_ignore_ascii_case(own) {
         return;
     }
     let is = |person: &Value, address: &str| text(person, "email").eq_ignore_ascii_case(address);
     // An event that the account created in its own calendar has no other organizer.
     let wrote = event.get("creator").is_some_and(|one| is(one, own));
     if let Some(organizer) = event.get_mut("organizer") {
-        let called = is(organizer, own) || (wrote && is(organizer, calendar));
+        let called = is(organizer, own) || (wrote && is(organizer, calendar.as_str()));
         mark(organizer, called);
     }
     let guests = event.get_mut("attendees").and_then(Value::as_array_mut);
@@ -81,7 +82,7 @@ fn mark(person: &mut Value, own: bool) {
 /// Returns the facts of an event completed by [`place`], or `None` if it has no id or time. `own`
 /// is the account's address.
 pub fn facts(event: &Value, own: &str) -> Option<EventData> {
-    let calendar = some(event, "calendarId");
+    let calendar = some(event, "calendarId").map(CalendarId::from);
     let id = some(event, "id")?;
     let original = event.get("originalStartTime").and_then(read_when);
     // A cancelled occurrence has only its original time.
@@ -105,8 +106,8 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
     let free = text(event, "transparency") == "transparent"
         || text(event, "eventType") == "workingLocation";
     Some(EventData {
-        series: some(event, "recurringEventId").map(|series| join(calendar.as_deref(), &series)),
-        id: join(calendar.as_deref(), &id),
+        series: some(event, "recurringEventId").map(|series| join(calendar.as_ref(), &series)),
+        id: join(calendar.as_ref(), &id),
         calendar,
         original,
         start,
@@ -147,10 +148,10 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
 }
 
 /// Returns the adapter's id of an event.
-pub fn join(calendar: Option<&str>, id: &str) -> String {
+pub fn join(calendar: Option<&CalendarId>, id: &str) -> EventId {
     match calendar {
-        Some(calendar) => format!("{calendar}/{id}"),
-        None => id.to_owned(),
+        Some(calendar) => format!("{calendar}/{id}").into(),
+        None => id.into(),
     }
 }
 

@@ -10,6 +10,7 @@ use daysheet_core::event_time;
 use daysheet_core::provider::calendar::{
     CalendarOp, EventChange, EventGuest, GuestNotice, InvitationReply,
 };
+use daysheet_core::provider::ids::CalendarId;
 use hyper::Method;
 use serde_json::{Value, json};
 use url::Url;
@@ -28,15 +29,15 @@ const LOOKS: usize = 3;
 impl GoogleCalendar {
     pub(super) async fn insert(
         &self,
-        calendar: Option<&str>,
+        calendar: Option<&CalendarId>,
         event: &EventChange,
         notify: GuestNotice,
     ) -> Result<Value> {
         let calendar = match calendar {
-            Some(PRIMARY) | None => self.primary().await?,
-            Some(calendar) => calendar.to_owned(),
+            Some(calendar) if calendar != PRIMARY => calendar.clone(),
+            _ => self.primary().await?,
         };
-        check_calendar(&calendar)?;
+        check_calendar(calendar.as_str())?;
         let id = random()?;
         let zone = self.zone(&calendar).await?;
         let mut made = match &event.uid {
@@ -44,7 +45,7 @@ impl GoogleCalendar {
                 let mut body = body::new(event, &id, &zone)?;
                 set(&mut body, "id", id.as_str().into());
                 let url = self.at(
-                    &["calendars", &calendar, "events"],
+                    &["calendars", calendar.as_str(), "events"],
                     &[("conferenceDataVersion", "1"), ("sendUpdates", send_updates(notify))],
                 )?;
                 match self.google.send(Method::POST, &url, None, Some(&body)).await {
@@ -60,7 +61,7 @@ impl GoogleCalendar {
             Some(uid) => {
                 let body = body::new(&self.taking_part(&calendar, event), &id, &zone)?;
                 let url = self.at(
-                    &["calendars", &calendar, "events", "import"],
+                    &["calendars", calendar.as_str(), "events", "import"],
                     &[("conferenceDataVersion", "1")],
                 )?;
                 match self.google.send(Method::POST, &url, None, Some(&body)).await {
@@ -116,7 +117,7 @@ impl GoogleCalendar {
     pub(super) async fn remove(&self, current: &Value, notify: GuestNotice) -> Result<()> {
         let (calendar, id) = self.calendar_and_id(current).await?;
         let url = self.at(
-            &["calendars", &calendar, "events", &id],
+            &["calendars", calendar.as_str(), "events", &id],
             &[("sendUpdates", send_updates(notify))],
         )?;
         let version = some(current, "etag");
@@ -175,7 +176,7 @@ impl GoogleCalendar {
     async fn modify(&self, current: &Value, body: &Value, notify: GuestNotice) -> Result<Value> {
         let (calendar, id) = self.calendar_and_id(current).await?;
         let url = self.at(
-            &["calendars", &calendar, "events", &id],
+            &["calendars", calendar.as_str(), "events", &id],
             &[
                 // With version 0, Google ignores `conferenceData`.
                 ("conferenceDataVersion", "1"),
@@ -232,8 +233,8 @@ impl GoogleCalendar {
                 let calendar = self.own_calendar(id, "renamed").await?;
                 // A personal name for the calendar hides its own name.
                 let (path, key): (&[&str], _) = match some(&calendar, "summaryOverride") {
-                    Some(_) => (&["users", "me", "calendarList", id], "summaryOverride"),
-                    None => (&["calendars", id], "summary"),
+                    Some(_) => (&["users", "me", "calendarList", id.as_str()], "summaryOverride"),
+                    None => (&["calendars", id.as_str()], "summary"),
                 };
                 let url = self.at(path, &[])?;
                 let body = json!({key: name});
@@ -245,7 +246,7 @@ impl GoogleCalendar {
                     return Err(Error::argument("the main calendar cannot be deleted")
                         .next("delete its events, or name another calendar"));
                 }
-                let url = self.at(&["calendars", id], &[])?;
+                let url = self.at(&["calendars", id.as_str()], &[])?;
                 self.google.send(Method::DELETE, &url, None, None).await
             }
         };
@@ -277,7 +278,7 @@ impl GoogleCalendar {
     async fn confirm_calendar(&self, op: &CalendarOp) -> Result<Option<Value>> {
         *self.calendars.lock().await = None;
         let now = self.calendar_list().await?;
-        let with = |id: &str| now.iter().find(|calendar| text(calendar, "id") == id);
+        let with = |id: &CalendarId| now.iter().find(|one| id == text(one, "id"));
         Ok(match op {
             CalendarOp::Create { name, .. } => {
                 now.iter().find(|calendar| text(calendar, "summary") == name)
@@ -292,11 +293,11 @@ impl GoogleCalendar {
     }
 
     /// Returns a listed calendar that the account owns.
-    async fn own_calendar(&self, id: &str, done: &str) -> Result<Value> {
-        check_calendar(id)?;
+    async fn own_calendar(&self, id: &CalendarId, done: &str) -> Result<Value> {
+        check_calendar(id.as_str())?;
         let calendars = self.calendar_list().await?;
         let found = calendars.into_iter().find(|calendar| {
-            text(calendar, "id") == id || (id == PRIMARY && flag(calendar, "primary"))
+            id == text(calendar, "id") || (id == PRIMARY && flag(calendar, "primary"))
         });
         match found {
             None => Err(Error::new(ErrorKind::NotFound, "the account has no such calendar")
@@ -311,12 +312,9 @@ impl GoogleCalendar {
 
     /// Adds the calendar's owner to an imported event: Google refuses events of others to which the
     /// owner is not invited.
-    fn taking_part(&self, calendar: &str, event: &EventChange) -> EventChange {
+    fn taking_part(&self, calendar: &CalendarId, event: &EventChange) -> EventChange {
         let mut event = event.clone();
-        let me = match calendar {
-            PRIMARY => &self.own,
-            calendar => calendar,
-        };
+        let me = if calendar == PRIMARY { &self.own } else { calendar.as_str() };
         let is_me = |guest: &EventGuest| guest.address.eq_ignore_ascii_case(me);
         let calls = event.organizer.as_ref().is_none_or(is_me);
         let guests = event.guests.get_or_insert_default();
@@ -337,7 +335,8 @@ impl GoogleCalendar {
             if !pending(&event) {
                 break;
             }
-            let again = self.fetch(text(&event, "calendarId"), text(&event, "id"));
+            let calendar = CalendarId::from(text(&event, "calendarId"));
+            let again = self.fetch(&calendar, text(&event, "id"));
             match again.await {
                 Ok(found) => event = found,
                 // The event exists; only its link is missing.
@@ -348,7 +347,7 @@ impl GoogleCalendar {
     }
 
     /// Returns an event, or `None` if it does not exist.
-    async fn there(&self, calendar: &str, id: &str) -> Result<Option<Value>> {
+    async fn there(&self, calendar: &CalendarId, id: &str) -> Result<Option<Value>> {
         match self.fetch(calendar, id).await {
             Ok(found) => Ok(Some(found)),
             Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(None),
@@ -357,21 +356,21 @@ impl GoogleCalendar {
     }
 
     /// Returns the calendar and the id of a fetched event.
-    async fn calendar_and_id(&self, event: &Value) -> Result<(String, String)> {
+    async fn calendar_and_id(&self, event: &Value) -> Result<(CalendarId, String)> {
         let id = some(event, "id").ok_or_else(|| {
             Error::new(ErrorKind::Internal, "an event without an id was to be changed")
         })?;
         match some(event, "calendarId") {
-            Some(calendar) => Ok((calendar, id)),
+            Some(calendar) => Ok((calendar.into(), id)),
             None => Ok((self.primary().await?, id)),
         }
     }
 
     /// Returns the IANA name of a calendar's zone.
-    async fn zone(&self, calendar: &str) -> Result<String> {
+    async fn zone(&self, calendar: &CalendarId) -> Result<String> {
         let calendars = self.calendar_list().await?;
         let found = calendars.iter().find(|one| {
-            text(one, "id") == calendar || (calendar == PRIMARY && flag(one, "primary"))
+            calendar == text(one, "id") || (calendar == PRIMARY && flag(one, "primary"))
         });
         Ok(found.and_then(|one| some(one, "timeZone")).unwrap_or_else(|| "UTC".to_owned()))
     }

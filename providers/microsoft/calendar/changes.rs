@@ -9,7 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference, shown_names};
+use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference, NamedCalendar, shown_names};
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::text::{note, quoted};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -54,10 +55,11 @@ pub async fn changes(
         }
     }
     let own = calendars.iter().map(|one| {
-        let is_main = is(one, "isDefaultCalendar");
-        (text(one, "id").to_owned(), text(one, "name").to_owned(), is_main)
+        let main = is(one, "isDefaultCalendar");
+        NamedCalendar { id: text(one, "id").into(), name: text(one, "name").to_owned(), main }
     });
-    found.names = shown_names(&own.collect::<Vec<_>>());
+    let names = shown_names(&own.collect::<Vec<_>>());
+    found.names = names.into_iter().map(|(id, name)| (id.into(), name)).collect();
     let links: Vec<String> = proceed.iter().map(|(_, point)| point.link.clone()).collect();
     let mut continued = Vec::new();
     for ((calendar, point), round) in proceed.into_iter().zip(rounds(graph, &links).await) {
@@ -206,12 +208,12 @@ async fn sort_out(
     for (calendar, id) in gone.iter().take(LOOKED_FOR) {
         ask.insert(id.clone(), calendar);
     }
-    let mut ids: Vec<String> = ask.keys().cloned().collect();
+    let mut ids: Vec<EventId> = ask.keys().map(|id| id.as_str().into()).collect();
     ids.sort();
     for (id, event) in ids.iter().zip(by_id(graph, &ids).await) {
-        match (event, ask.get(id)) {
+        match (event, ask.get(id.as_str())) {
             (Ok(event), Some(calendar)) => {
-                gone.retain(|(_, gone)| gone != id);
+                gone.retain(|(_, gone)| *id != **gone);
                 events.push((calendar, event));
             }
             (Err(error), _) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -278,7 +280,7 @@ fn report(
         }
     }
     for (calendar, event) in &mut events {
-        put_in(event, Some(*calendar));
+        put_in(event, Some(&CalendarId::from(*calendar)));
     }
     let differences: Vec<Option<ItemDifference>> = events
         .iter()

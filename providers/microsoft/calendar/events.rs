@@ -12,6 +12,7 @@ use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::EventListRequest;
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::recurrence::{EventRecurrence, graph};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -127,15 +128,15 @@ pub fn select(projection: &Projection, more: &[&str]) -> String {
 }
 
 /// Adds the calendar and the rule, which Graph's events lack.
-pub fn put_in(event: &mut Value, calendar: Option<&str>) {
+pub fn put_in(event: &mut Value, calendar: Option<&CalendarId>) {
     let rule =
         event.get("recurrence").filter(|recurrence| recurrence.is_object()).and_then(graph::rule);
-    let calendar = calendar.map(str::to_owned).or_else(|| linked_calendar(event));
+    let calendar = calendar.cloned().or_else(|| linked_calendar(event));
     let Some(event) = event.as_object_mut() else {
         return;
     };
     if let Some(calendar) = calendar {
-        event.insert(CALENDAR.to_owned(), calendar.into());
+        event.insert(CALENDAR.to_owned(), String::from(calendar).into());
     }
     if let Some(rule) = rule {
         event.insert(RULE.to_owned(), rule.into());
@@ -143,12 +144,12 @@ pub fn put_in(event: &mut Value, calendar: Option<&str>) {
 }
 
 /// Returns the id of the calendar in an event's link; only events read singly have the link.
-fn linked_calendar(event: &Value) -> Option<String> {
+fn linked_calendar(event: &Value) -> Option<CalendarId> {
     let link = text(event, "calendar@odata.navigationLink");
     let (_, id) = link.rsplit_once("/calendars('")?;
     let id = id.strip_suffix("')")?;
     let id = percent_encoding::percent_decode_str(id).decode_utf8().ok()?;
-    check_calendar(&id).is_ok().then(|| id.into_owned())
+    check_calendar(&id).is_ok().then(|| id.into_owned().into())
 }
 
 /// Returns the events of a range: one page per calendar.
@@ -230,13 +231,13 @@ impl RangePage<'_> {
         &self,
         graph: &GraphAccount,
         ask: &EventListRequest,
-        calendar: &str,
+        calendar: &CalendarId,
     ) -> Result<String> {
         if let Some(link) = self.link {
             return Ok(link.to_owned());
         }
-        check_calendar(calendar)?;
-        let calendar = net::path_segment(calendar);
+        check_calendar(calendar.as_str())?;
+        let calendar = net::path_segment(calendar.as_str());
         let order = ("$orderby", "start/dateTime");
         if ask.series {
             let select = select(&ask.projection, &["recurrence"]);
@@ -263,7 +264,7 @@ impl RangePage<'_> {
         &self,
         graph: &GraphAccount,
         ask: &EventListRequest,
-        calendar: &str,
+        calendar: &CalendarId,
         answer: Value,
     ) -> Result<ListPage> {
         let (mut items, link) = page(answer)?;
@@ -331,13 +332,13 @@ fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
 }
 
 /// Returns events by id, with all properties.
-pub async fn by_id(graph: &GraphAccount, ids: &[String]) -> Vec<Result<Value>> {
-    let checked: Vec<Result<()>> = ids.iter().map(|id| check(id)).collect();
+pub async fn by_id(graph: &GraphAccount, ids: &[EventId]) -> Vec<Result<Value>> {
+    let checked: Vec<Result<()>> = ids.iter().map(|id| check(id.as_str())).collect();
     let requests: Vec<String> = ids
         .iter()
         .zip(&checked)
         .filter(|(_, checked)| checked.is_ok())
-        .map(|(id, _)| whole(graph, id))
+        .map(|(id, _)| whole(graph, id.as_str()))
         .collect();
     let mut fetched = graph.batch(&requests).await.into_iter();
     checked
@@ -365,9 +366,9 @@ pub async fn by_uid(graph: &GraphAccount, uid: &str) -> Result<Vec<Value>> {
     let query = [("$filter", filter.as_str()), ("$select", "id")];
     let answer = graph.get(&graph.mailbox_url("events", &query)).await?;
     let (found, _) = graph.all(answer, COPIES, 1).await?;
-    let ids: Vec<String> = found
+    let ids: Vec<EventId> = found
         .iter()
-        .map(|event| text(event, "id").to_owned())
+        .map(|event| EventId::from(text(event, "id")))
         .filter(|id| !id.is_empty())
         .collect();
     let mut events: Vec<Value> = by_id(graph, &ids).await.into_iter().collect::<Result<_>>()?;
@@ -383,12 +384,12 @@ pub async fn by_uid(graph: &GraphAccount, uid: &str) -> Result<Vec<Value>> {
 /// Returns the first page of the occurrences of a series in a range.
 pub async fn instances(
     graph: &GraphAccount,
-    series: &str,
+    series: &EventId,
     from: Timestamp,
     to: Timestamp,
     projection: &Projection,
 ) -> Result<Vec<Value>> {
-    check(series)?;
+    check(series.as_str())?;
     let (from, to, top) = (from.to_string(), to.to_string(), INSTANCES.to_string());
     let select = select(projection, &[]);
     let query = [
@@ -398,7 +399,7 @@ pub async fn instances(
         ("$select", &select),
         ("$top", &top),
     ];
-    let path = format!("{}/instances", at(series));
+    let path = format!("{}/instances", at(series.as_str()));
     let (mut items, _) = page(graph.get(&graph.mailbox_url(&path, &query)).await?)?;
     for item in &mut items {
         put_in(item, None);
@@ -408,7 +409,7 @@ pub async fn instances(
 
 /// Returns the ids of the exceptions of a series. Graph can only list all occurrences of a range,
 /// so they are searched from the first occurrence on.
-async fn exceptions(graph: &GraphAccount, master: &Value) -> Result<Vec<String>> {
+async fn exceptions(graph: &GraphAccount, master: &Value) -> Result<Vec<EventId>> {
     let (Some(start), _) = facts::times(master) else {
         return Ok(Vec::new());
     };
@@ -433,7 +434,7 @@ async fn exceptions(graph: &GraphAccount, master: &Value) -> Result<Vec<String>>
     Ok(all
         .iter()
         .filter(|event| text(event, "type").eq_ignore_ascii_case("exception"))
-        .map(|event| text(event, "id").to_owned())
+        .map(|event| text(event, "id").into())
         .collect())
 }
 

@@ -9,6 +9,7 @@ use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{
     EventChange, GuestNotice, InvitationAnswer, InvitationReply,
 };
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -35,7 +36,7 @@ const VERSION: &str = "@odata.etag";
 /// Creates an event and returns it.
 pub async fn create(
     graph: &GraphAccount,
-    calendar: Option<&str>,
+    calendar: Option<&CalendarId>,
     change: &EventChange,
     notify: GuestNotice,
 ) -> Result<Value> {
@@ -65,7 +66,7 @@ pub async fn create(
     }
     let mut event = post_event(graph, &path, &body, &id, span).await?;
     if !except.is_empty() {
-        let series = text(&event, "id").to_owned();
+        let series = EventId::from(text(&event, "id"));
         leave_out(graph, &event, &except)
             .await
             .map_err(|error| half("the series was created", error))?;
@@ -92,12 +93,12 @@ pub async fn create(
 }
 
 /// Returns the path of a calendar's events; without `calendar`, of the main one.
-fn path_of(calendar: Option<&str>) -> Result<String> {
+fn path_of(calendar: Option<&CalendarId>) -> Result<String> {
     let Some(calendar) = calendar else {
         return Ok("events".to_owned());
     };
-    check_calendar(calendar)?;
-    Ok(format!("calendars/{}/events", net::path_segment(calendar)))
+    check_calendar(calendar.as_str())?;
+    Ok(format!("calendars/{}/events", net::path_segment(calendar.as_str())))
 }
 
 /// Sends a new event, at most twice.
@@ -191,7 +192,7 @@ pub async fn update(
     let mut event = if unchanged {
         completed_event(graph.get(&whole(graph, id)).await?)?
     } else {
-        patch(graph, id, version(current), &body).await?
+        patch(graph, &id.into(), version(current), &body).await?
     };
     let except = change.repeat.iter().flatten();
     let except: Vec<EventTime> = except.flat_map(|repeat| repeat.except.clone()).collect();
@@ -201,7 +202,7 @@ pub async fn update(
             .map_err(|error| half("the series was changed", error))?;
         event = again(graph, event).await;
     }
-    keep_calendar(&mut event, current.get(CALENDAR).and_then(Value::as_str));
+    keep_calendar(&mut event, calendar_of(current).as_ref());
     Ok(event)
 }
 
@@ -209,18 +210,18 @@ pub async fn update(
 pub async fn restore(graph: &GraphAccount, before: &Value, now: Option<&Value>) -> Result<Value> {
     let mut body = body::restored(before, now);
     let facts = facts(before, "").ok_or_else(|| not_ours("event"))?;
-    let calendar = before.get(CALENDAR).and_then(Value::as_str);
+    let calendar = calendar_of(before);
     let mut event = match now {
         Some(now) if body.as_object().is_some_and(serde_json::Map::is_empty) => {
             return Ok(now.clone());
         }
-        Some(now) => patch(graph, text(now, "id"), version(now), &body).await?,
+        Some(now) => patch(graph, &text(now, "id").into(), version(now), &body).await?,
         None => {
             let id = transaction()?;
             if let Some(body) = body.as_object_mut() {
                 body.insert("transactionId".to_owned(), id.clone().into());
             }
-            let path = path_of(calendar)?;
+            let path = path_of(calendar.as_ref())?;
             post_event(graph, &path, &body, &id, (facts.start, facts.end)).await?
         }
     };
@@ -232,7 +233,7 @@ pub async fn restore(graph: &GraphAccount, before: &Value, now: Option<&Value>) 
             .map_err(|error| half("the series was restored", error))?;
         event = again(graph, event).await;
     }
-    keep_calendar(&mut event, calendar);
+    keep_calendar(&mut event, calendar.as_ref());
     Ok(event)
 }
 
@@ -254,14 +255,14 @@ fn half(done: &str, error: Error) -> Error {
 
 async fn patch(
     graph: &GraphAccount,
-    id: &str,
+    id: &EventId,
     version: Option<&str>,
     body: &Value,
 ) -> Result<Value> {
-    let request = graph.mailbox_url(&at(id), &[]);
+    let request = graph.mailbox_url(&at(id.as_str()), &[]);
     // Someone else may have changed it: the new version is ours if it has our content.
     let written = async || {
-        let found = graph.there(&whole(graph, id)).await?;
+        let found = graph.there(&whole(graph, id.as_str())).await?;
         let is_ours = |found: &Value| {
             let another = version.is_none() || self::version(found) != version;
             another && has_values(Some(found), body)
@@ -275,7 +276,7 @@ async fn patch(
     // The response may be empty, for example after an interrupted write.
     match answer.filter(|event| !text(event, "id").is_empty()) {
         Some(event) => completed_event(event),
-        None => completed_event(graph.get(&whole(graph, id)).await?),
+        None => completed_event(graph.get(&whole(graph, id.as_str())).await?),
     }
 }
 
@@ -427,7 +428,7 @@ pub async fn respond(
         return Ok(None);
     }
     let mut event = again(graph, current.clone()).await;
-    keep_calendar(&mut event, current.get(CALENDAR).and_then(Value::as_str));
+    keep_calendar(&mut event, calendar_of(current).as_ref());
     Ok(Some(event))
 }
 
@@ -496,8 +497,13 @@ fn version(event: &Value) -> Option<&str> {
     Some(text(event, VERSION)).filter(|version| !version.is_empty())
 }
 
+/// Returns the calendar that was added to an event.
+fn calendar_of(event: &Value) -> Option<CalendarId> {
+    event.get(CALENDAR).and_then(Value::as_str).map(CalendarId::from)
+}
+
 /// Adds the calendar to an event; Graph does not report it.
-fn keep_calendar(event: &mut Value, calendar: Option<&str>) {
+fn keep_calendar(event: &mut Value, calendar: Option<&CalendarId>) {
     events::put_in(event, calendar);
 }
 

@@ -3,9 +3,6 @@
 //! As with mail, events cross as the service's own JSON, and only the registry reads rows from
 //! it. The properties of an event that a change, a conflict check or a split of a series depends
 //! on cross as [`EventData`], plain data that the adapter extracts.
-//!
-//! Ids are the adapter's: an event's id is enough to find the event, so it includes the
-//! calendar's id where the service needs that.
 
 use std::collections::HashMap;
 
@@ -14,6 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::capabilities::CalendarCapabilities;
+use super::ids::{CalendarId, EventId};
 use super::list::ListPage;
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
@@ -26,14 +24,26 @@ use crate::words;
 /// The name of an account's main calendar in answers. Its own name is usually an address.
 pub const MAIN: &str = "main";
 
-/// Returns the names of an account's calendars in answers, by id. The arguments are the id and
-/// name of each calendar, and true for the main one. The main calendar is `main` unless another
-/// calendar has that name.
-pub fn shown_names(all: &[(String, String, bool)]) -> HashMap<String, String> {
-    // Two calendars called `main` could not be told apart.
-    let taken = all.iter().any(|(_, name, main)| !main && name.trim().eq_ignore_ascii_case(MAIN));
-    let shown = |name: &String, main| if main && !taken { MAIN.to_owned() } else { name.clone() };
-    all.iter().map(|(id, name, main)| (id.clone(), shown(name, *main))).collect()
+/// A calendar of an account, by its own name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedCalendar {
+    /// The id.
+    pub id: CalendarId,
+    /// The calendar's own name.
+    pub name: String,
+    /// True for the main calendar.
+    pub main: bool,
+}
+
+/// Returns the names of an account's calendars in answers, by id. The main calendar is `main`
+/// unless another calendar has that name.
+pub fn shown_names(all: &[NamedCalendar]) -> HashMap<CalendarId, String> {
+    // Two calendars called `main` could not be distinguished.
+    let taken = all.iter().any(|one| !one.main && one.name.trim().eq_ignore_ascii_case(MAIN));
+    let shown = |one: &NamedCalendar| {
+        if one.main && !taken { MAIN.to_owned() } else { one.name.clone() }
+    };
+    all.iter().map(|one| (one.id.clone(), shown(one))).collect()
 }
 
 /// A request for the events of a range: one page for each calendar.
@@ -41,7 +51,7 @@ pub fn shown_names(all: &[(String, String, bool)]) -> HashMap<String, String> {
 pub struct EventListRequest {
     /// The calendars, and the position at which the previous page of each ended, in the service's
     /// form.
-    pub calendars: Vec<(String, Option<String>)>,
+    pub calendars: Vec<(CalendarId, Option<String>)>,
     /// Events that end after this instant.
     pub from: Timestamp,
     /// Events that start before this instant.
@@ -59,12 +69,12 @@ pub struct EventListRequest {
 /// The properties of an event that the pipeline's decisions depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventData {
-    /// The adapter's id of the event.
-    pub id: String,
+    /// The id of the event.
+    pub id: EventId,
     /// The calendar it is in, if reported.
-    pub calendar: Option<String>,
+    pub calendar: Option<CalendarId>,
     /// The id of the series, for an occurrence.
-    pub series: Option<String>,
+    pub series: Option<EventId>,
     /// The start of an occurrence according to the recurrence rule; `None` for other events.
     pub original: Option<EventTime>,
     /// The start.
@@ -341,14 +351,14 @@ pub enum CalendarOp {
     /// Renames a calendar.
     Rename {
         /// Its id.
-        id: String,
+        id: CalendarId,
         /// The new name.
         name: String,
     },
     /// Deletes a calendar and its events.
     Delete {
         /// Its id.
-        id: String,
+        id: CalendarId,
     },
 }
 
@@ -367,7 +377,7 @@ pub trait Calendars: Send + Sync {
 
     /// Returns the address of the person whose main calendar has this id, for services whose
     /// calendar ids are addresses.
-    fn person<'a>(&self, _id: &'a str) -> Option<&'a str> {
+    fn person<'a>(&self, _id: &'a CalendarId) -> Option<&'a str> {
         None
     }
 
@@ -385,7 +395,7 @@ pub trait Calendars: Send + Sync {
     async fn events(&self, request: &EventListRequest) -> Vec<Result<ListPage>>;
 
     /// Returns events by id, complete, one result for each.
-    async fn event(&self, ids: &[String]) -> Vec<Result<Value>>;
+    async fn event(&self, ids: &[EventId]) -> Vec<Result<Value>>;
 
     /// Returns the events with this iCalendar UID, masters and exceptions, complete.
     async fn by_uid(&self, uid: &str) -> Result<Vec<Value>>;
@@ -394,7 +404,7 @@ pub trait Calendars: Send + Sync {
     /// `projection`; at most one page of the service.
     async fn instances(
         &self,
-        series: &str,
+        series: &EventId,
         from: Timestamp,
         to: Timestamp,
         projection: &Projection,
@@ -412,7 +422,7 @@ pub trait Calendars: Send + Sync {
     /// Creates an event in `calendar`, or in the main calendar, and returns it.
     async fn create(
         &self,
-        calendar: Option<&str>,
+        calendar: Option<&CalendarId>,
         event: &EventChange,
         notify: GuestNotice,
     ) -> Result<Value>;
@@ -511,7 +521,7 @@ pub trait Calendars: Send + Sync {
     /// `calendar` if there is no `current`, makes before it writes. Writes nothing.
     async fn rehearse(
         &self,
-        calendar: Option<&str>,
+        calendar: Option<&CalendarId>,
         current: Option<&Value>,
         change: &EventChange,
         notify: GuestNotice,

@@ -141,7 +141,7 @@ pub(super) async fn find_audience(
         // A calendar that the user has not listed is named by its address.
         let place = listed.or_else(|| {
             let port = &*target.owner.port;
-            calendar.contains('@').then(|| KnownCalendar::unlisted(port, calendar))
+            calendar.as_str().contains('@').then(|| KnownCalendar::unlisted(port, calendar))
         });
         if let Some(place) = place {
             concerned |= place.of_others(own).is_some();

@@ -195,7 +195,7 @@ async fn carry_out(
         account: &owner.account.email,
         tool: "manage",
         op: &done,
-        ids: id.into_iter().collect(),
+        ids: id.into_iter().map(String::from).collect(),
         ..AuditEntry::default()
     };
     let mut notes = Vec::new();

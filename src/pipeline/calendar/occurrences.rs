@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use daysheet_core::error::Result;
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::{EventChange, EventData};
+use daysheet_core::provider::ids::EventId;
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::{Note, note, ours};
@@ -36,7 +37,7 @@ const LISTED: usize = 10;
 pub(crate) struct KnownOccurrence {
     account: String,
     number: u64,
-    id: String,
+    id: EventId,
     /// The start according to the rule.
     at: Timestamp,
 }
@@ -111,7 +112,7 @@ async fn known_occurrences(
     let known = found.iter().filter_map(|(facts, _)| {
         Some(KnownOccurrence {
             account: account.clone(),
-            number: *numbers.get(&facts.id)?,
+            number: *numbers.get(facts.id.as_str())?,
             id: facts.id.clone(),
             at: by_rule(facts, zone),
         })
@@ -189,7 +190,7 @@ async fn move_handles(
             };
             free.remove(facts.id.as_str());
             let kind = HandleKind::Event;
-            ctx.store.move_handle(account, kind, &one.id, &facts.id).await?;
+            ctx.store.move_handle(account, kind, one.id.as_str(), facts.id.as_str()).await?;
             shown.push((one.number, substance(facts)));
         }
     }

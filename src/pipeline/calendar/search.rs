@@ -27,6 +27,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::zone_label;
 use daysheet_core::ical;
 use daysheet_core::provider::Account;
+use daysheet_core::provider::ids::EventId;
 use daysheet_core::query::DateContext;
 use daysheet_core::row::RowCell;
 use daysheet_core::text::fence::theirs;
@@ -124,7 +125,7 @@ async fn shown_ics(
     zone: &TimeZone,
     notes: &mut Vec<Note>,
 ) -> Result<String> {
-    let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
+    let mut groups: Vec<(Account, Vec<(usize, EventId)>)> = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         let shown = merged.shown.iter().enumerate();
         let mine: Vec<_> = shown
@@ -176,9 +177,9 @@ async fn unknown_calendars(
         let name = match one {
             CalendarSelector::Name(name) => name.clone(),
             CalendarSelector::Id(account, id) => {
-                let number =
-                    ctx.store.handles(account, crate::store::HandleKind::Calendar, &[id]).await?;
-                number.first().map_or_else(|| id.clone(), |n| format!("c{n}"))
+                let kind = crate::store::HandleKind::Calendar;
+                let number = ctx.store.handles(account, kind, &[id.as_str()]).await?;
+                number.first().map_or_else(|| id.to_string(), |n| format!("c{n}"))
             }
         };
         let error = unknown_calendar(&name, &known);

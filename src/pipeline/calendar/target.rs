@@ -1,6 +1,7 @@
 //! The event that a change, a deletion or an answer refers to: found, fetched completely, and
 //! compared with the state last shown.
 
+use std::slice;
 use std::sync::Arc;
 
 use daysheet_core::encode::Document;
@@ -8,6 +9,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time::{self, EventTime};
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::{Calendars, EventData};
+use daysheet_core::provider::ids::EventId;
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{ColumnLevel, EVENT};
 use daysheet_core::text::{self, Note};
@@ -166,9 +168,9 @@ pub(super) async fn named_event(ctx: &Context, name: &str) -> Result<EventTarget
 pub(super) async fn fetch_event(
     ctx: &Context,
     owner: CalendarOwner,
-    id: &str,
+    id: &EventId,
 ) -> Result<EventTarget> {
-    let answer = owner.port.event(&[id.to_owned()]).await.into_iter().next();
+    let answer = owner.port.event(slice::from_ref(id)).await.into_iter().next();
     read_event(ctx, owner, id, answer).await
 }
 
@@ -176,7 +178,7 @@ pub(super) async fn fetch_event(
 /// its event.
 pub(super) async fn named_events(ctx: &Context, names: &[&str]) -> Result<Vec<EventTarget>> {
     // One request per account instead of one per event.
-    let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
+    let mut groups: Vec<(Account, Vec<(usize, EventId)>)> = Vec::new();
     for (at, name) in names.iter().enumerate() {
         let target = event_target(ctx, name, None).await;
         let (account, id) = target.map_err(|error| about(names, at, error))?;
@@ -188,7 +190,7 @@ pub(super) async fn named_events(ctx: &Context, names: &[&str]) -> Result<Vec<Ev
     let mut found = Vec::new();
     for (account, group) in groups {
         let owner = calendar_owner(ctx, account).await?;
-        let ids: Vec<String> = group.iter().map(|(_, id)| id.clone()).collect();
+        let ids: Vec<EventId> = group.iter().map(|(_, id)| id.clone()).collect();
         let mut answers = owner.port.event(&ids).await.into_iter();
         for (at, id) in group {
             let target = read_event(ctx, owner.clone(), &id, answers.next()).await;
@@ -204,7 +206,7 @@ pub(super) async fn named_events(ctx: &Context, names: &[&str]) -> Result<Vec<Ev
 async fn read_event(
     ctx: &Context,
     owner: CalendarOwner,
-    id: &str,
+    id: &EventId,
     answer: Option<Result<Value>>,
 ) -> Result<EventTarget> {
     let (handle, number) = event_handle(ctx, &owner, id).await?;
@@ -244,10 +246,10 @@ pub(super) async fn as_target_after(
     notes: &mut Vec<Note>,
 ) -> EventTarget {
     let kind = HandleKind::Event;
-    let number = number_after(ctx, &owner.account, kind, &facts.id, notes).await;
+    let number = number_after(ctx, &owner.account, kind, facts.id.as_str(), notes).await;
     EventTarget {
         owner: owner.clone(),
-        handle: number.map_or_else(|| facts.id.clone(), |one| kind.handle(one)),
+        handle: number.map_or_else(|| facts.id.to_string(), |one| kind.handle(one)),
         number,
         value,
         facts,
@@ -301,13 +303,13 @@ pub(super) async fn changed_meanwhile(ctx: &Context, now: &EventTarget) -> Error
 async fn event_handle(
     ctx: &Context,
     owner: &CalendarOwner,
-    id: &str,
+    id: &EventId,
 ) -> Result<(String, Option<u64>)> {
     let kind = HandleKind::Event;
-    let numbers = ctx.store.handles(&owner.account.id, kind, &[id]).await?;
+    let numbers = ctx.store.handles(&owner.account.id, kind, &[id.as_str()]).await?;
     Ok(match numbers.first() {
         Some(number) => (kind.handle(*number), Some(*number)),
-        None => (id.to_owned(), None),
+        None => (id.to_string(), None),
     })
 }
 
@@ -315,10 +317,11 @@ async fn event_handle(
 pub(super) async fn event_handles(
     ctx: &Context,
     account: &Account,
-    ids: &[&str],
+    ids: &[&EventId],
 ) -> Result<Vec<String>> {
     let kind = HandleKind::Event;
-    let numbers = ctx.store.handles(&account.id, kind, ids).await?;
+    let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
+    let numbers = ctx.store.handles(&account.id, kind, &ids).await?;
     Ok(numbers.into_iter().map(|one| kind.handle(one)).collect())
 }
 

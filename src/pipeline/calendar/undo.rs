@@ -165,7 +165,7 @@ pub(crate) async fn keep_created(
     };
     let kind = HandleKind::Event;
     let notes = &mut report.notes;
-    if let Some(number) = number_after(ctx, &owner.account, kind, &facts.id, notes).await {
+    if let Some(number) = number_after(ctx, &owner.account, kind, facts.id.as_str(), notes).await {
         let version = Some(facts.version.unwrap_or_default());
         let event = kind.handle(number);
         report.undo.accounts.insert(owner.account.id.clone());
@@ -357,7 +357,7 @@ async fn take_back(
     if let Some(facts) = port.event_data(&restored)
         && facts.id != target.facts.id
     {
-        let (kind, old, new) = (HandleKind::Event, &target.facts.id, &facts.id);
+        let (kind, old, new) = (HandleKind::Event, target.facts.id.as_str(), facts.id.as_str());
         if let Err(error) = ctx.store.move_handle(&account.id, kind, old, new).await {
             tracing::warn!(%error, "the handle of a restored event is lost");
         }

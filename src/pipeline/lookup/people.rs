@@ -81,7 +81,7 @@ async fn guests_of_events(
                 // A calendar can be the organizer of its own events.
                 let is_calendar = |address: &String| {
                     let mut others = places.iter().filter(|place| place.person.is_none());
-                    others.any(|place| place.id.eq_ignore_ascii_case(address))
+                    others.any(|place| place.id.as_str().eq_ignore_ascii_case(address))
                 };
                 let organizer = data.organizer.filter(|address| !is_calendar(address));
                 let organizer = organizer.map(|address| (None, address, false));

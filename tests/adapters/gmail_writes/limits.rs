@@ -34,7 +34,7 @@ fn ask(limit: usize) -> ListRequest {
 
 fn events() -> EventListRequest {
     EventListRequest {
-        calendars: vec![("main".to_owned(), None)],
+        calendars: vec![("main".into(), None)],
         from: Timestamp::UNIX_EPOCH,
         to: "2036-01-01T00:00:00Z".parse().unwrap(),
         series: false,

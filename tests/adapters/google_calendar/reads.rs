@@ -2,6 +2,7 @@
 
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::EventListRequest;
+use daysheet_core::provider::ids::EventId;
 use serde_json::json;
 
 use super::ME;
@@ -12,7 +13,7 @@ fn ask(calendars: &[(&str, Option<&str>)], series: bool) -> EventListRequest {
     EventListRequest {
         calendars: calendars
             .iter()
-            .map(|(id, next)| ((*id).to_owned(), next.map(str::to_owned)))
+            .map(|(id, next)| ((*id).into(), next.map(str::to_owned)))
             .collect(),
         from: "2026-02-01T00:00:00Z".parse().unwrap(),
         to: "2026-03-01T00:00:00Z".parse().unwrap(),
@@ -111,7 +112,7 @@ async fn events_are_fetched_whole_by_id_and_uid() {
         "..",
         "a?b",
     ];
-    let answers = google.calendars().await.event(&ids.map(str::to_owned)).await;
+    let answers = google.calendars().await.event(&ids.map(EventId::from)).await;
     let reported: Vec<String> = answers
         .into_iter()
         .map(|answer| {

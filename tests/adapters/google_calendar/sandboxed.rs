@@ -131,7 +131,7 @@ async fn expired_token_does_not_repeat_a_write() {
     assert_ne!(posts[0].header("authorization"), posts[1].header("authorization"));
     assert_eq!(posts[0].body, posts[1].body);
     let ask = EventListRequest {
-        calendars: vec![(ME.to_owned(), None)],
+        calendars: vec![(ME.into(), None)],
         from: "2026-02-01T00:00:00Z".parse().unwrap(),
         to: "2026-03-01T00:00:00Z".parse().unwrap(),
         series: false,

@@ -80,7 +80,7 @@ async fn interrupted_writes_are_looked_up_and_never_repeated() {
         let made = google
             .calendars()
             .await
-            .create(Some(GROUP), &titled("Proofs"), GuestNotice::Nobody)
+            .create(Some(&GROUP.into()), &titled("Proofs"), GuestNotice::Nobody)
             .await;
         let made = made.map(|event| event["id"].as_str().unwrap().to_owned());
         assert_eq!(
@@ -361,14 +361,14 @@ async fn calendars_are_created_renamed_and_deleted() {
     for (op, expected) in cases! {
         CalendarOp::Create { name: name(), zone: Some("Europe/Lisbon".to_owned()) },
             Ok("as listed");
-        CalendarOp::Rename { id: ME.to_owned(), name: name() }, Ok("as listed");
-        CalendarOp::Rename { id: GROUP.to_owned(), name: name() },
+        CalendarOp::Rename { id: ME.into(), name: name() }, Ok("as listed");
+        CalendarOp::Rename { id: GROUP.into(), name: name() },
             Err("somebody else's calendar cannot be renamed: ask its owner");
-        CalendarOp::Delete { id: ME.to_owned() },
+        CalendarOp::Delete { id: ME.into() },
             Err("the main calendar cannot be deleted: delete its events, or name another calendar");
-        CalendarOp::Delete { id: "primary".to_owned() },
+        CalendarOp::Delete { id: "primary".into() },
             Err("the main calendar cannot be deleted: delete its events, or name another calendar");
-        CalendarOp::Delete { id: "nobody@example.com".to_owned() },
+        CalendarOp::Delete { id: "nobody@example.com".into() },
             Err("the account has no such calendar: see lookup kind=calendars");
     } {
         let done = google.calendars().await.manage(&op).await;

@@ -18,7 +18,7 @@ fn day(text: &str) -> EventTime {
 
 fn plain() -> EventData {
     EventData {
-        id: ID.to_owned(),
+        id: ID.into(),
         calendar: None,
         series: None,
         original: None,
@@ -69,11 +69,10 @@ async fn full_event_yields_all_facts() {
         ..guest(address)
     };
     let whole = EventData {
-        id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OAFRAAgI3mLPwbxAAEYAAAAA="
-            .to_owned(),
-        calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2FsZW5kYXI=".to_owned()),
+        id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OAFRAAgI3mLPwbxAAEYAAAAA=".into(),
+        calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2FsZW5kYXI=".into()),
         series: Some(
-            "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OABGAAAAAAAbvZDAAA=".to_owned(),
+            "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OABGAAAAAAAbvZDAAA=".into(),
         ),
         original: Some(at("2026-02-03T16:00:00Z")),
         zone: Some("Europe/Berlin".to_owned()),
@@ -112,8 +111,8 @@ async fn full_event_yields_all_facts() {
 
     let proposed = &fixtures["event"][1]["attendees"][1]["proposedNewTime"];
     let series = EventData {
-        id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLWNob2ly".to_owned(),
-        calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2hvaXI=".to_owned()),
+        id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLWNob2ly".into(),
+        calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2hvaXI=".into()),
         start: day("2026-03-05"),
         end: day("2026-03-06"),
         repeat: Some(EventRecurrence {
@@ -183,12 +182,12 @@ async fn partial_event_yields_partial_facts() {
         // An occurrence as it is by the rule, and one whose day has moved.
         json!({"type": "occurrence", "seriesMasterId": "AAMkAGVmSERIES"}),
             EventData {
-                series: Some("AAMkAGVmSERIES".to_owned()),
+                series: Some("AAMkAGVmSERIES".into()),
                 original: Some(at("2026-02-03T17:05:00Z")),
                 ..plain()
             };
         json!({"type": "exception", "seriesMasterId": "AAMkAGVmSERIES"}),
-            EventData { series: Some("AAMkAGVmSERIES".to_owned()), ..plain() };
+            EventData { series: Some("AAMkAGVmSERIES".into()), ..plain() };
         json!({
             "type": "exception", "seriesMasterId": "AAMkAGVmSERIES", "isAllDay": true,
             "originalStart": "2026-02-09T23:00:00Z", "originalStartTimeZone": "Europe/Berlin",
@@ -196,7 +195,7 @@ async fn partial_event_yields_partial_facts() {
             "end": {"dateTime": "2026-02-13T00:00:00.0000000", "timeZone": "UTC"},
         }),
             EventData {
-                series: Some("AAMkAGVmSERIES".to_owned()),
+                series: Some("AAMkAGVmSERIES".into()),
                 original: Some(day("2026-02-10")),
                 start: day("2026-02-12"),
                 end: day("2026-02-13"),

@@ -51,7 +51,7 @@ async fn only_shown_columns_and_facts_are_requested() {
     // named, and one that is no calendar of Outlook's not at all.
     let next = "1769943600 me/calendars/x/calendarView?$skip=10".to_owned();
     let mut several = range(&[MAIN, "work"], "2026-02-01T23:00:00Z", "2026-03-01T23:00:00Z");
-    several.calendars.push((CHOIR.to_owned(), Some(next)));
+    several.calendars.push((CHOIR.into(), Some(next)));
     let pages = calendars.events(&several).await;
     assert_eq!(pages.len(), 3);
     assert!(pages[0].is_ok() && pages[2].is_ok());

@@ -23,7 +23,7 @@ async fn week(calendars: &Arc<dyn Calendars>) -> Vec<Value> {
 }
 
 async fn fresh(calendars: &Arc<dyn Calendars>, event: &Value) -> Value {
-    let id = event["id"].as_str().unwrap().to_owned();
+    let id = event["id"].as_str().unwrap().into();
     calendars.event(&[id]).await.remove(0).unwrap()
 }
 

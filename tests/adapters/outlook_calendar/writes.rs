@@ -1,6 +1,7 @@
 //! Writes, and changes that are refused before sending.
 
 use super::*;
+use daysheet_core::provider::ids::CalendarId;
 
 const ID: &str = "AAMkAGVmMDEzMTM4LTZmYWUt";
 const CALENDAR: &str = "AAMkAGVmMDEzMTM4LTY2hvaXI=";
@@ -109,7 +110,8 @@ async fn new_event_is_written_with_all_its_fields() {
                 ..EventChange::default()
             }, "POST /me/events", troll;
     } {
-        let made = calendars.create(calendar, &change, GuestNotice::All).await.unwrap();
+        let calendar = calendar.map(CalendarId::from);
+        let made = calendars.create(calendar.as_ref(), &change, GuestNotice::All).await.unwrap();
         let mut expected_answer = json!({"id": ID, "subject": "as it then is"});
         if let Some(calendar) = calendar {
             expected_answer["calendarId"] = json!(calendar);

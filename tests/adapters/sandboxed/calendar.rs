@@ -1,5 +1,6 @@
 //! Calendars: written, read back, answered, followed.
 
+use std::slice;
 use std::time::Duration;
 
 use daysheet_core::clock::ManualClock;
@@ -10,6 +11,7 @@ use daysheet_core::provider::calendar::{
     CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest, EventVisibility,
     GuestNotice, InvitationAnswer, InvitationReply, ShowAs,
 };
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::schemas::{ColumnLevel, EVENT};
 use jiff::SignedDuration;
@@ -35,12 +37,12 @@ fn repeat(rule: &str, except: &[&str]) -> Option<Option<EventRecurrence>> {
 }
 
 /// The id of the main calendar.
-async fn main(calendars: &dyn Calendars) -> String {
-    calendars.calendars().await.unwrap()[0]["id"].as_str().unwrap().to_owned()
+async fn main(calendars: &dyn Calendars) -> CalendarId {
+    calendars.calendars().await.unwrap()[0]["id"].as_str().unwrap().into()
 }
 
-async fn read(calendars: &dyn Calendars, id: &str) -> Value {
-    calendars.event(&[id.to_owned()]).await.remove(0).unwrap()
+async fn read(calendars: &dyn Calendars, id: &EventId) -> Value {
+    calendars.event(slice::from_ref(id)).await.remove(0).unwrap()
 }
 
 /// Returns the events of the main calendar in a range.
@@ -206,13 +208,13 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         // At Google, who is asked may ask others, but not change what it is about.
         let forwarder = if google { &theirs } else { &mine };
         let id = if google { &copy.id } else { &facts.id };
-        let whole = read(&**forwarder, id).await;
+        let whole = read(&**forwarder, &id).await;
         let bo = ["bo@example.com".to_owned()];
         forwarder.forward(&whole, &bo, Some("For you")).await.unwrap();
         let now = read(&*mine, &facts.id).await;
         assert_eq!(mine.event_data(&now).unwrap().guests[2].address, "bo@example.com");
         if google {
-            let whole = read(&*theirs, id).await;
+            let whole = read(&*theirs, &id).await;
             assert_eq!(
                 theirs
                     .update(&whole, &titled("Mine"), GuestNotice::All)
@@ -284,7 +286,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
         let two = between(&*mine, "2031-03-26T23:00:00Z", "2031-04-04T22:00:00Z", false).await;
         let one = read(&*mine, &two[0].id).await;
         let reported = mine.event_data(&one).unwrap();
-        assert_eq!(reported.series.as_deref(), Some(id.as_str()));
+        assert_eq!(reported.series.as_ref(), Some(&id));
         assert_eq!(reported.original, Some(when("2031-03-27T18:00:00Z")));
         let moved = EventChange {
             place: Some("Harbour".to_owned()),
@@ -352,7 +354,7 @@ async fn calendars_are_created_renamed_and_deleted() {
         let made = mine.manage(&create).await.unwrap().unwrap();
         let zone = if google { "Europe/Lisbon" } else { "W. Europe Standard Time" };
         assert_eq!((&made[name], &made["timeZone"]), (&json!("Spring fair"), &json!(zone)));
-        let id = made["id"].as_str().unwrap().to_owned();
+        let id = CalendarId::from(made["id"].as_str().unwrap());
         let rename = CalendarOp::Rename { id: id.clone(), name: "Autumn fair".to_owned() };
         mine.manage(&rename).await.unwrap();
         let listed = mine.calendars().await.unwrap();
@@ -431,7 +433,7 @@ async fn calendar_changes_are_reported_once() {
         let first = mine.event_data(&reported.new[0]).unwrap();
         assert_eq!((first.id, first.repeat), (new.id.clone(), new.repeat));
         assert_eq!(titles(&reported.changed), ["Older"]);
-        assert_eq!(reported.gone, [mine.event_data(&deleted).unwrap().id]);
+        assert_eq!(reported.gone, [mine.event_data(&deleted).unwrap().id.as_str()]);
         assert_eq!(reported.names[reported.new[0]["calendarId"].as_str().unwrap()], "main");
         assert_eq!((reported.more, reported.started_over), (false, false));
         // A series that changes is one change.

@@ -4,6 +4,7 @@ use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{
     CalendarOp, Calendars, EventChange, EventData, EventListRequest, GuestNotice, ShowAs,
 };
+use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::schemas::{CALENDAR, EVENT};
 
 use super::*;
@@ -28,7 +29,7 @@ pub async fn calendars(calendars: &dyn Calendars, known: &KnownCalendar) -> Vec<
     let events = events(calendars, &main, known, &mut suite).await;
     single(calendars, &events, known, &mut suite).await;
     changes(calendars, &mut suite).await;
-    rehearsals(calendars, &main, &events, &mut suite).await;
+    rehearsals(calendars, &main.as_str().into(), &events, &mut suite).await;
     let after = suite.answer("events_are_listed", all_of(calendars, &main, known, 50).await);
     suite.holds("rehearsals_write_nothing", after == events, after.len());
     suite.end(known.except)
@@ -55,7 +56,7 @@ async fn list(calendars: &dyn Calendars, suite: &mut Suite) -> String {
 
 fn ask(calendars: &dyn Calendars, of: &[&str], known: &KnownCalendar) -> EventListRequest {
     EventListRequest {
-        calendars: of.iter().map(|id| ((*id).to_owned(), None)).collect(),
+        calendars: of.iter().map(|id| ((*id).into(), None)).collect(),
         from: known.range.0.parse().unwrap(),
         to: known.range.1.parse().unwrap(),
         series: false,
@@ -146,12 +147,12 @@ async fn single(
 ) {
     let facts: Vec<EventData> =
         events.iter().filter_map(|event| calendars.event_data(event)).collect();
-    let mut ids: Vec<String> = facts.iter().rev().map(|one| one.id.clone()).collect();
-    ids.insert(1, known.unknown.to_owned());
+    let mut ids: Vec<EventId> = facts.iter().rev().map(|one| one.id.clone()).collect();
+    ids.insert(1, known.unknown.into());
     let read = calendars.event(&ids).await;
     suite.holds("there_is_an_answer_for_each_id", read.len() == ids.len(), read.len());
     for (id, one) in ids.iter().zip(read) {
-        if id == known.unknown {
+        if *id == known.unknown {
             let kind = one.as_ref().err().map(Error::kind);
             suite.holds("what_is_not_there_is_not_found", kind == Some(ErrorKind::NotFound), one);
             continue;
@@ -163,7 +164,7 @@ async fn single(
                 == (&listed.id, &listed.title, listed.start, listed.end)
         });
         suite.holds("an_event_is_read_as_it_is_listed", same, (&now, listed));
-        suite.holds("its_own_ids_are_accepted", calendars.check_id(id).is_ok(), id);
+        suite.holds("its_own_ids_are_accepted", calendars.check_id(id.as_str()).is_ok(), id);
     }
     if let Some((uid, id)) = facts.iter().find_map(|one| Some((one.uid.clone()?, one.id.clone()))) {
         let found = suite.answer("events_are_found_by_uid", calendars.by_uid(&uid).await);
@@ -212,7 +213,12 @@ async fn changes(calendars: &dyn Calendars, suite: &mut Suite) {
 }
 
 /// Checks that validations and rehearsals are answered and write nothing.
-async fn rehearsals(calendars: &dyn Calendars, main: &str, events: &[Value], suite: &mut Suite) {
+async fn rehearsals(
+    calendars: &dyn Calendars,
+    main: &CalendarId,
+    events: &[Value],
+    suite: &mut Suite,
+) {
     let day = |day: i8| ZonedTime::Day(jiff::civil::date(2031, 2, day));
     let event = EventChange {
         title: Some("Rehearsed".to_owned()),

@@ -40,9 +40,9 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
     let answer = given.filter(|_| !own);
     let show = show(text(event, "showAs"));
     Some(EventData {
-        id,
-        calendar: some(event, CALENDAR),
-        series: some(event, "seriesMasterId"),
+        id: id.into(),
+        calendar: some(event, CALENDAR).map(Into::into),
+        series: some(event, "seriesMasterId").map(Into::into),
         original: original(event, start),
         start,
         end,

@@ -8,6 +8,7 @@ use daysheet_core::flatten::{self, RowContext};
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::{Calendars, EventListRequest};
+use daysheet_core::provider::ids::CalendarId;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::{Note, note, quoted};
 use futures_util::future::join_all;
@@ -85,7 +86,7 @@ async fn look(
         .collect();
     let context = RowContext { zone, ..RowContext::bare(port.api()) };
     let (mut found, mut failed) = (Vec::new(), Vec::new());
-    let mut calendars: Vec<(String, Option<String>)> =
+    let mut calendars: Vec<(CalendarId, Option<String>)> =
         all.iter().map(|one| (one.id.clone(), None)).collect();
     for page in 0.. {
         if calendars.is_empty() {

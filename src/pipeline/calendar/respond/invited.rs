@@ -314,7 +314,7 @@ impl InvitedMeeting {
         let port = &self.owner.port;
         // The organizer invites the guests; this copy notifies no one.
         let write = port.create(None, change, GuestNotice::Nobody);
-        let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
+        let id = |value: &Value| port.event_data(value).map(|facts| facts.id.into());
         run_logged(ctx, audit_entry(&self.owner, request, "create"), notes, write, id).await
     }
 

@@ -140,7 +140,7 @@ async fn rehearse_changes(
             // A split writes the rest of the series as a new event, so the creation is rehearsed.
             Some(_) => {
                 let whole = follow::copied(target, change.clone());
-                port.rehearse(target.facts.calendar.as_deref(), None, &whole, *notify).await
+                port.rehearse(target.facts.calendar.as_ref(), None, &whole, *notify).await
             }
             None => port.rehearse(None, Some(&target.value), change, *notify).await,
         };

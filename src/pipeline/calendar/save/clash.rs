@@ -10,6 +10,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::{EventChange, EventData, EventListRequest, ShowAs};
+use daysheet_core::provider::ids::EventId;
 use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::search_text::words;
@@ -52,7 +53,7 @@ pub(crate) struct ClashCandidate {
     /// Its times, one for each occurrence of a series.
     pub(crate) times: Vec<(EventTime, EventTime)>,
     /// The ids of the event that it becomes and of its series, which are no conflicts.
-    pub(crate) itself: Vec<String>,
+    pub(crate) itself: Vec<EventId>,
 }
 
 impl ClashCandidate {
@@ -80,7 +81,7 @@ pub(crate) struct ItemClashes {
     /// A line each.
     pub(crate) lines: Vec<Note>,
     /// Accounts and ids of events with just the same time and title.
-    pub(super) twins: Vec<(String, String)>,
+    pub(super) twins: Vec<(String, EventId)>,
 }
 
 /// An event that already exists.
@@ -247,7 +248,7 @@ pub(super) async fn compare_clashes(
     // An event that is moved in the same call leaves its present time, unless it may
     // be refused.
     let moved = candidates.iter().filter(|one| !strict && !one.times.is_empty());
-    let moved: Vec<&String> = moved.filter_map(|one| one.itself.first()).collect();
+    let moved: Vec<&EventId> = moved.filter_map(|one| one.itself.first()).collect();
     there.retain(|one: &ExistingEvent| {
         let facts = &one.facts;
         !moved.contains(&&facts.id)
@@ -300,7 +301,7 @@ async fn absences_note(
             !is_itself && one.competing(zone).any(|time| meets_absence(time, &event.facts, zone))
         });
         // Of copies in several calendars, one is enough.
-        if is_met && known.insert(event.facts.uid.as_ref().unwrap_or(&event.facts.id)) {
+        if is_met && known.insert(event.facts.uid.as_deref().unwrap_or(event.facts.id.as_str())) {
             let event = mention_event(ctx, event, seen, several).await?;
             found.push(format!("{event}: {word}"));
         }
@@ -330,7 +331,7 @@ async fn missed_events_note(
             !one.itself.contains(&facts.id) && times.any(|time| meets_absence(*time, facts, zone))
         });
         let is_own = !is_declined(facts) && claim.competes((facts.start, facts.end), zone);
-        let key = (facts.uid.as_ref().unwrap_or(&facts.id), facts.start.instant(zone));
+        let key = (facts.uid.as_deref().unwrap_or(facts.id.as_str()), facts.start.instant(zone));
         if is_met && is_own && known.insert(key) {
             found.push(event);
         }
@@ -517,7 +518,7 @@ fn groups<'t>(
             continue;
         }
         // The occurrences of a series, and its copies in other calendars, are one conflict.
-        let mut keys: Vec<&str> = vec![facts.series.as_ref().unwrap_or(&facts.id)];
+        let mut keys: Vec<&str> = vec![facts.series.as_ref().unwrap_or(&facts.id).as_str()];
         keys.extend(facts.uid.as_deref());
         match found.iter_mut().find(|(known, _)| known.iter().any(|key| keys.contains(key))) {
             Some((_, group)) => {

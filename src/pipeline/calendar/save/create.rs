@@ -291,7 +291,7 @@ async fn write_events(
         };
         let notified = entry.recipients.iter().map(|one| (*one).to_owned()).collect();
         let write = port.create(call.calendar_id(), change, notify);
-        let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
+        let id = |value: &Value| port.event_data(value).map(|facts| facts.id.into());
         match run_logged(ctx, entry, &mut report.notes, write, id).await {
             Ok(value) => *made = Some(MadeEvent { value, notified }),
             // Without other events there is nothing else to report.

@@ -1,6 +1,7 @@
 //! The target of a write: its account, its calendar, and whether it may be written to.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::CalendarId;
 use daysheet_core::text::{self, Note, brief};
 
 use crate::pipeline::access::accounts::{account_named, named_or_all, owner_named};
@@ -46,8 +47,8 @@ impl SaveCall<'_> {
     }
 
     /// Returns the service's id of the calendar; `None` for the main one.
-    pub(super) fn calendar_id(&self) -> Option<&str> {
-        self.to.calendar.as_ref().map(|place| place.id.as_str())
+    pub(super) fn calendar_id(&self) -> Option<&CalendarId> {
+        self.to.calendar.as_ref().map(|place| &place.id)
     }
 }
 

@@ -120,7 +120,7 @@ async fn put_exception(
     if !series.facts.own {
         // Only the organizer may change it, but it can be imported like its series.
         let change = EventChange { original: facts.original, ..change };
-        let calendar = series.facts.calendar.as_deref();
+        let calendar = series.facts.calendar.as_ref();
         let write = port.create(calendar, &change, GuestNotice::Nobody);
         run_logged(ctx, line("create"), notes, write, |_| None).await?;
         return Ok(true);

@@ -97,12 +97,12 @@ impl SplitWrite<'_> {
 
     /// Returns the service's id of an event.
     fn event_id(&self, event: &Value) -> Option<String> {
-        self.master.owner.port.event_data(event).map(|facts| facts.id)
+        self.master.owner.port.event_data(event).map(|facts| facts.id.into())
     }
 
     /// Creates the new series, with the later part.
     async fn create_series(&self, ctx: &Context, notes: &mut Vec<Note>) -> Result<Value> {
-        let calendar = self.master.facts.calendar.as_deref();
+        let calendar = self.master.facts.calendar.as_ref();
         let write = self.master.owner.port.create(calendar, &self.whole, self.ready.notify);
         let entry = self.audit_entry("create", Vec::new());
         run_logged(ctx, entry, notes, write, |new| self.event_id(new)).await

@@ -138,7 +138,7 @@ async fn create_item(
     make::fits(&item.change, port.capabilities())?;
     port.check(None, &item.change, GuestNotice::Nobody)?;
     let write = port.create(call.calendar_id(), &item.change, GuestNotice::Nobody);
-    let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
+    let id = |value: &Value| port.event_data(value).map(|facts| facts.id.into());
     run_logged(ctx, audit_entry(&call.to.owner, "create", None), notes, write, id).await
 }
 

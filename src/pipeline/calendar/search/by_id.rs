@@ -9,6 +9,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time::zone_label;
 use daysheet_core::flatten::{RowContext, RowRoom};
 use daysheet_core::provider::Account;
+use daysheet_core::provider::ids::EventId;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{ColumnLevel, EVENT, TableColumn};
 use daysheet_core::text::fence::theirs;
@@ -81,7 +82,7 @@ pub(super) async fn events_by_id(ctx: &Context, request: &CalendarSearch) -> Res
 /// Returns the series of occurrences, each once, and other events unchanged.
 async fn series_of(whole: FetchedEvents) -> FetchedEvents {
     let FetchedEvents { accounts, events, mut notes } = whole;
-    let mut shown: Vec<(usize, String)> = Vec::new();
+    let mut shown: Vec<(usize, EventId)> = Vec::new();
     let mut found = Vec::new();
     for event in events {
         let port = accounts.get(event.account).map(|(_, port)| port);
@@ -157,7 +158,7 @@ pub(super) async fn whole_events(
 ) -> Result<FetchedEvents> {
     let mut failed: Vec<(String, Error)> = Vec::new();
     // The accounts, each with the positions and ids requested from it.
-    let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
+    let mut groups: Vec<(Account, Vec<(usize, EventId)>)> = Vec::new();
     for (at, handle) in ids.iter().enumerate() {
         match event_target(ctx, handle, account).await {
             Ok((owner, id)) => {
@@ -178,14 +179,14 @@ pub(super) async fn whole_events(
 pub(super) async fn fetch_whole(
     ctx: &Context,
     handles: &[String],
-    groups: Vec<(Account, Vec<(usize, String)>)>,
+    groups: Vec<(Account, Vec<(usize, EventId)>)>,
     mut failed: Vec<(String, Error)>,
 ) -> Result<FetchedEvents> {
     let several = groups.len() > 1;
     let answers = join_all(groups.iter().map(|(owner, group)| async move {
         let request = async {
             let port = ctx.connect.calendars(owner)?;
-            let ids: Vec<String> = group.iter().map(|(_, id)| id.clone()).collect();
+            let ids: Vec<EventId> = group.iter().map(|(_, id)| id.clone()).collect();
             let found = port.event(&ids).await;
             Ok((port, found))
         };
@@ -235,9 +236,9 @@ pub(crate) async fn event_target(
     ctx: &Context,
     handle: &str,
     account: Option<&str>,
-) -> Result<(Account, String)> {
+) -> Result<(Account, EventId)> {
     if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Event, handle).await? {
-        return Ok((owner_named(ctx, &owner, account).await?, id));
+        return Ok((owner_named(ctx, &owner, account).await?, id.into()));
     }
     if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(handle), handle.len()) {
         let what = format!("{kind:?}").to_lowercase();
@@ -246,5 +247,5 @@ pub(crate) async fn event_target(
     }
     let fits = |account: &Account| ctx.connect.calendars(account)?.check_id(handle);
     let such = "e7 from calendar_search";
-    Ok((owner_of_id(ctx, handle, account, fits, such).await?, handle.to_owned()))
+    Ok((owner_of_id(ctx, handle, account, fits, such).await?, handle.into()))
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::calendar::{Calendars, MAIN, shown_names};
+use daysheet_core::provider::calendar::{Calendars, MAIN, NamedCalendar, shown_names};
+use daysheet_core::provider::ids::CalendarId;
 use daysheet_core::row::RowCell;
 use daysheet_core::schemas::{CALENDAR, TableColumn};
 use daysheet_core::text;
@@ -24,7 +25,7 @@ const MAIN_NAMES: &[&str] = &["primary", MAIN, "default"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KnownCalendar {
     /// The provider's id.
-    pub(crate) id: String,
+    pub(crate) id: CalendarId,
     /// The name in answers.
     pub(crate) name: String,
     /// The name at its service.
@@ -48,11 +49,11 @@ impl KnownCalendar {
     }
 
     /// Creates the entry of a calendar that the user has not listed.
-    pub(crate) fn unlisted(port: &dyn Calendars, id: &str) -> Self {
+    pub(crate) fn unlisted(port: &dyn Calendars, id: &CalendarId) -> Self {
         Self {
-            id: id.to_owned(),
-            name: id.to_owned(),
-            own_name: id.to_owned(),
+            id: id.clone(),
+            name: id.to_string(),
+            own_name: id.to_string(),
             access: String::new(),
             main: false,
             zone: String::new(),
@@ -84,7 +85,7 @@ impl KnownCalendar {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CalendarSelector {
     /// The calendar of this account with this id.
-    Id(String, String),
+    Id(String, CalendarId),
     /// The calendars with this name or id, in any account.
     Name(String),
 }
@@ -97,7 +98,7 @@ impl CalendarSelector {
             Self::Name(name) => {
                 // Calendars are shown by cleaned names, so the given name is cleaned before the
                 // comparison.
-                *name == calendar.id
+                calendar.id == name.as_str()
                     || text::cell(name).to_lowercase() == calendar.own_name.to_lowercase()
             }
         }
@@ -154,7 +155,7 @@ pub(super) async fn find_calendars(
         all.retain(KnownCalendar::is_shown);
         return Ok(all);
     }
-    let meant: Vec<String> = selectors
+    let meant: Vec<CalendarId> = selectors
         .iter()
         .flat_map(|one| select_calendars(&all, one, &account.id))
         .map(|one| one.id.clone())
@@ -171,7 +172,7 @@ pub(crate) async fn calendar_selectors(
     let mut selectors = Vec::new();
     for name in name.iter().filter(|name| !name.trim().is_empty()) {
         let one = match resolve_handle(ctx, HandleKind::Calendar, name).await {
-            Ok(Some((account, id))) => CalendarSelector::Id(account, id),
+            Ok(Some((account, id))) => CalendarSelector::Id(account, id.into()),
             Ok(None) => CalendarSelector::Name(name.trim().to_owned()),
             Err(error) => return Err(error.next("use an id from lookup kind=calendars")),
         };
@@ -184,7 +185,7 @@ pub(crate) async fn calendar_selectors(
 
 /// Returns the names of calendars in answers, by id.
 pub(crate) fn names_by_id(all: &[KnownCalendar]) -> HashMap<String, String> {
-    all.iter().map(|one| (one.id.clone(), one.name.clone())).collect()
+    all.iter().map(|one| (one.id.to_string(), one.name.clone())).collect()
 }
 
 /// Returns the calendars of an account that one name means.
@@ -235,9 +236,10 @@ pub(crate) fn known_calendars(port: &dyn Calendars, objects: &[Value]) -> Vec<Kn
             let Some(RowCell::Id(id)) = row.first() else {
                 return None;
             };
+            let id = CalendarId::from(id.as_str());
             Some(KnownCalendar {
-                person: port.person(id).map(str::to_owned),
-                id: id.clone(),
+                person: port.person(&id).map(str::to_owned),
+                id,
                 name: String::new(),
                 own_name: text(row.get(1)),
                 access: text(row.get(2)),
@@ -247,8 +249,12 @@ pub(crate) fn known_calendars(port: &dyn Calendars, objects: &[Value]) -> Vec<Kn
             })
         })
         .collect();
-    let own: Vec<_> =
-        all.iter().map(|one| (one.id.clone(), one.own_name.clone(), one.main)).collect();
+    let named = |one: &KnownCalendar| NamedCalendar {
+        id: one.id.clone(),
+        name: one.own_name.clone(),
+        main: one.main,
+    };
+    let own: Vec<_> = all.iter().map(named).collect();
     let names = shown_names(&own);
     for one in &mut all {
         one.name = names.get(&one.id).cloned().unwrap_or_default();

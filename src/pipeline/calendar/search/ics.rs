@@ -156,7 +156,7 @@ fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Accoun
         EventTime::Day(day) => ZonedTime::Day(day),
         EventTime::At(at) => ParsedTime::At(zone.to_datetime(at), at).moment(&zone),
     };
-    let uid = facts.uid.as_deref().unwrap_or(&facts.id);
+    let uid = facts.uid.as_deref().unwrap_or(facts.id.as_str());
     IcalEvent {
         recurrence_id: facts.series.as_ref().and(facts.original),
         repeat: facts.repeat.clone(),

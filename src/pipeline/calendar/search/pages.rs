@@ -12,6 +12,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::{Calendars, EventData, EventListRequest};
+use daysheet_core::provider::ids::EventId;
 use daysheet_core::provider::{Account, ListPage};
 use daysheet_core::text::{Note, note, quoted};
 use jiff::tz::TimeZone;
@@ -81,7 +82,7 @@ pub(super) struct GatheredEvents {
     /// The number of events without a time or an id.
     pub(super) odd: usize,
     /// The ids of recurring events that were returned as series.
-    masters: HashSet<String>,
+    masters: HashSet<EventId>,
     pub(super) names: std::collections::HashMap<String, String>,
     pub(super) notes: Vec<Note>,
 }

@@ -5,6 +5,7 @@ use daysheet_core::flatten::{self, RowContext, RowRoom};
 use daysheet_core::project::project;
 use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::calendar::{Calendars, EventData};
+use daysheet_core::provider::ids::EventId;
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::{Note, note, ours};
@@ -167,7 +168,7 @@ pub(super) async fn fill_rules(
 ) -> Option<Note> {
     let rule = EVENT.field("repeats").filter(|field| rows.columns().contains(field))?;
     let series_at = |at: usize| facts.get(at)?.as_ref()?.series.clone();
-    let mut ids: Vec<String> = Vec::new();
+    let mut ids: Vec<EventId> = Vec::new();
     for id in (0..rows.len()).filter_map(series_at) {
         if !ids.contains(&id) {
             ids.push(id);

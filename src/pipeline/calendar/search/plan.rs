@@ -2,6 +2,7 @@
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::Account;
+use daysheet_core::provider::ids::CalendarId;
 use daysheet_core::query::DateContext;
 use daysheet_core::schemas::{ColumnLevel, EVENT, TableColumn};
 use daysheet_core::text::{Note, note, ours};
@@ -170,7 +171,7 @@ impl AgendaPlan {
                 continue;
             };
             let more = part.gathered.is_open() || merged.rest.contains(&number);
-            let mut reached: Vec<(String, EventPosition)> = Vec::new();
+            let mut reached: Vec<(CalendarId, EventPosition)> = Vec::new();
             let mut again = false;
             for sheet in &part.gathered.sheets {
                 let id = sheet.calendar.id.clone();

@@ -10,6 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use daysheet_core::event_time::EventTime;
 use daysheet_core::provider::calendar::EventData;
+use daysheet_core::provider::ids::CalendarId;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,7 @@ pub(super) struct AccountPosition {
     pub(super) at: EventPosition,
     /// Calendars that are behind, because they could not be read before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) late: Vec<(String, EventPosition)>,
+    pub(super) late: Vec<(CalendarId, EventPosition)>,
 }
 
 impl AccountPosition {
@@ -73,7 +74,7 @@ impl AccountPosition {
     }
 
     /// Returns the position at which a calendar of the account continues.
-    pub(super) fn position_of(&self, calendar: &str) -> EventPosition {
+    pub(super) fn position_of(&self, calendar: &CalendarId) -> EventPosition {
         self.late.iter().find(|(late, _)| late == calendar).map_or(self.at, |(_, at)| *at)
     }
 

@@ -125,7 +125,7 @@ fn read(name: &str, bytes: &[u8]) -> (Duration, f64) {
             let kilobytes = unsafe {
                 let (mut status, mut usage) = (0, std::mem::zeroed::<libc::rusage>());
                 assert_eq!(
-                    libc::wait4(child.id() as i32, &mut status, 0, &mut usage),
+                    libc::wait4(child.id() as i32, &raw mut status, 0, &raw mut usage),
                     child.id() as i32
                 );
                 usage.ru_maxrss

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(45);
 const ATTEMPTS: u32 = 5;
 /// The maximum time for which a response can hold an account back. A service that requests more is
 /// broken or hostile.
-const MAX_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_PAUSE: Duration = Duration::from_hours(24);
 /// The maximum wait before another attempt. If the provider requests a longer one, the error is
 /// returned instead.
 const MAX_WAIT: Duration = Duration::from_secs(20);
@@ -369,7 +369,7 @@ fn backoff(attempt: u32) -> Duration {
 }
 
 /// The maximum wait that is passed on; more could not be planned with.
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 
 /// Reads `Retry-After` (RFC 9110, 10.2.3), in seconds or as a date; at most a day.
 pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {

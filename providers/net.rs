@@ -50,7 +50,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(15);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time for which an unused connection is kept: longer than the pause between two tool calls,
 /// shorter than routers keep connections.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 /// The maximum size of a response to [`send`], in bytes. A token response has two kilobytes; a
 /// longer one is not from a token endpoint.
 pub const BODY_CAP: usize = 1024 * 1024;

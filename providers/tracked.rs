@@ -334,11 +334,10 @@ fn write_time(when: EventTime) -> String {
 }
 
 fn read_time(text: &str) -> Option<EventTime> {
-    match text.strip_prefix('d') {
-        Some(day) => day.parse().ok().map(EventTime::Day),
-        None => {
-            let minutes: i64 = text.parse().ok()?;
-            Timestamp::from_second(minutes.checked_mul(60)?).ok().map(EventTime::At)
-        }
+    if let Some(day) = text.strip_prefix('d') {
+        day.parse().ok().map(EventTime::Day)
+    } else {
+        let minutes: i64 = text.parse().ok()?;
+        Timestamp::from_second(minutes.checked_mul(60)?).ok().map(EventTime::At)
     }
 }

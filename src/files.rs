@@ -78,7 +78,7 @@ impl AllowedFolders {
         let opened = open_folder(&root, &inside)
             .and_then(|dir| missing.iter().try_fold(dir, |dir, part| new_folder(&dir, part)))
             .map_err(|error| failed(&path, &error))?;
-        Ok(SaveFolder { opened, path })
+        Ok(SaveFolder { path, opened })
     }
 
     /// Reads a file of at most `most` bytes in or below an allowed folder. A relative path is below

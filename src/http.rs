@@ -44,7 +44,7 @@ pub use self::state::HttpState;
 use crate::server::{WRITES_END, unanswered};
 
 /// The interval at which unused apps are dropped.
-const SWEEP: Duration = Duration::from_secs(60);
+const SWEEP: Duration = Duration::from_mins(1);
 
 /// Answers requests until `ended`, and finishes requests in progress afterwards. Serves metrics at
 /// a separate address if the settings name one. Calls `begun` once nothing can prevent serving.
@@ -119,7 +119,7 @@ async fn ready(State(service): State<Arc<HttpState>>) -> Response {
 async fn counted(State(service): State<Arc<HttpState>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     // Probes ask whether the instance works, however busy it is.
-    let probe = route.as_ref().is_some_and(|route| route.as_str().ends_with("z"));
+    let probe = route.as_ref().is_some_and(|route| route.as_str().ends_with('z'));
     let response = match service.places.clone().try_acquire_owned() {
         // A streamed response is in progress until its end.
         Ok(place) => keep_until_sent(next.run(request).await, place),

@@ -138,18 +138,15 @@ impl GraphAccount {
                     }
                     Some(wait)
                 });
-                match later {
-                    Some(after) => {
-                        wait = wait.max(after);
-                        again.push(at);
-                    }
-                    None => {
-                        let request = requests.get(at).map_or("", String::as_str);
-                        let answer = answer.map(keep).map_err(|error| {
-                            self.with_account(request, self.limiter.advise(error))
-                        });
-                        answers.insert(at, answer);
-                    }
+                if let Some(after) = later {
+                    wait = wait.max(after);
+                    again.push(at);
+                } else {
+                    let request = requests.get(at).map_or("", String::as_str);
+                    let answer = answer
+                        .map(keep)
+                        .map_err(|error| self.with_account(request, self.limiter.advise(error)));
+                    answers.insert(at, answer);
                 }
             }
             open = again;

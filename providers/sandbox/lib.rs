@@ -94,9 +94,9 @@ impl SandboxOptions {
             port: 0,
             faults: FaultRates::default(),
             progress: false,
-            token_lifetime: Duration::from_secs(3_600),
+            token_lifetime: Duration::from_hours(1),
             device_interval: Duration::from_secs(5),
-            device_lifetime: Duration::from_secs(900),
+            device_lifetime: Duration::from_mins(15),
         }
     }
 }

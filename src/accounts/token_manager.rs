@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(25);
 /// The interval of checking whether another process has finished its refresh.
 const LOOK: Duration = Duration::from_millis(100);
 /// The minimum time between two records of an account's use.
-const NOTES: Duration = Duration::from_secs(10 * 60);
+const NOTES: Duration = Duration::from_mins(10);
 /// The number of attempts to save new tokens. If they are lost, the grant may be lost, too.
 const SAVES: u32 = 3;
 

@@ -50,15 +50,14 @@ impl IntrospectionClient {
             let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
             answers.get(&hash).filter(|(_, until)| Instant::now() < *until).cloned()
         };
-        let answer = match kept() {
-            Some((answer, _)) => answer,
-            None => {
-                let _place = self.places.acquire().await;
-                // Another call with the same token may have asked meanwhile.
-                match kept() {
-                    Some((answer, _)) => answer,
-                    None => self.ask(token, hash).await?,
-                }
+        let answer = if let Some((answer, _)) = kept() {
+            answer
+        } else {
+            let _place = self.places.acquire().await;
+            // Another call with the same token may have asked meanwhile.
+            match kept() {
+                Some((answer, _)) => answer,
+                None => self.ask(token, hash).await?,
             }
         };
         // Checked on each call, because a cached token may have expired.

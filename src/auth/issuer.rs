@@ -27,11 +27,11 @@ use crate::{RequestDenial, VerifyResult};
 /// The time limit of a request to the issuer, during which callers wait.
 const LIMIT: Duration = Duration::from_secs(5);
 /// The time for which keys are fresh if the issuer states none, and the limits for a stated time.
-const FRESH: Duration = Duration::from_secs(600);
-const MIN_FRESH: Duration = Duration::from_secs(60);
-const MAX_FRESH: Duration = Duration::from_secs(3600);
+const FRESH: Duration = Duration::from_mins(10);
+const MIN_FRESH: Duration = Duration::from_mins(1);
+const MAX_FRESH: Duration = Duration::from_hours(1);
 /// The time for which fetched keys are used while the issuer does not respond.
-const KEPT: Duration = Duration::from_secs(24 * 3600);
+const KEPT: Duration = Duration::from_hours(24);
 /// The pause after a failed attempt without any cached keys.
 const RETRY: Duration = Duration::from_secs(5);
 /// The maximum number of an issuer's keys that are read.
@@ -61,7 +61,7 @@ pub struct IssuerSettings {
 
 impl IssuerSettings {
     /// The default of [`IssuerSettings::pause`].
-    pub const PAUSE: Duration = Duration::from_secs(60);
+    pub const PAUSE: Duration = Duration::from_mins(1);
 }
 
 /// This server's own client at the issuer. `Debug` does not show the secret.

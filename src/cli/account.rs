@@ -48,7 +48,7 @@ pub(super) async fn add(
                 Ok(Some(line)) if line.trim().is_empty() => {}
                 Ok(Some(line)) => {
                     // The pasted text may be wrong, and the page may still come back.
-                    if let Err(error) = paster.paste(&line).await {
+                    if let Err(error) = paster.paste(&line) {
                         eprintln!("daysheet: {error}");
                     }
                 }

@@ -169,9 +169,10 @@ pub fn readable(message: &MessageContent, reading: &ReadingOptions) -> ReadableT
         out.notes.push(nothing(message, &left_out));
     }
     if let Some(TextObstacle::Partial { number, total }) = message.obstacle {
-        out.notes.push(match total {
-            Some(total) => note!("it is part {} of {} of a message sent in parts", number, total),
-            None => note!("it is part {} of a message sent in parts", number),
+        out.notes.push(if let Some(total) = total {
+            note!("it is part {} of {} of a message sent in parts", number, total)
+        } else {
+            note!("it is part {} of a message sent in parts", number)
         });
     }
     // An empty text already has a note on its hidden characters.

@@ -71,15 +71,14 @@ pub fn extract(
     let kind = kind_of(bytes, name, media);
     out(AnswerLine::Kind(kind))?;
     let mut out = OutputSink { request, sink: out, left: TEXT, findings: Vec::new() };
-    let ended = match depth {
-        Some(failure) => Err(StopReason::Failure(failure)),
-        None => {
-            // An empty file cannot contradict its name.
-            if !bytes.is_empty() && kind::named_otherwise(kind, name) {
-                out.find(Finding::NamedOtherwise);
-            }
-            read(kind, bytes, &mut out)
+    let ended = if let Some(failure) = depth {
+        Err(StopReason::Failure(failure))
+    } else {
+        // An empty file cannot contradict its name.
+        if !bytes.is_empty() && kind::named_otherwise(kind, name) {
+            out.find(Finding::NamedOtherwise);
         }
+        read(kind, bytes, &mut out)
     };
     let failure = match ended {
         Ok(()) => None,

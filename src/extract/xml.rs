@@ -155,12 +155,11 @@ impl<'a> XmlReader<'a> {
                     if self.depth > DEPTH {
                         return Err(ReadFailure::Depth);
                     }
-                    match self.element(element) {
-                        Some(element) => XmlEvent::Start(element),
-                        None => {
-                            self.skip()?;
-                            continue;
-                        }
+                    if let Some(element) = self.element(element) {
+                        XmlEvent::Start(element)
+                    } else {
+                        self.skip()?;
+                        continue;
                     }
                 }
                 Raw::End(ending) => {

@@ -242,7 +242,7 @@ pub async fn read(limits: BodyLimits, headers: &HeaderMap, body: Body) -> Result
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) => {
             let source = std::error::Error::source(&error);
-            if source.is_some_and(|source| source.is::<http_body_util::LengthLimitError>()) {
+            if source.is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>) {
                 Err(long())
             } else {
                 Err(StatusCode::BAD_REQUEST.into_response())

@@ -42,11 +42,11 @@ const FIRST: Duration = Duration::from_secs(15);
 /// of them sends a request on a connection that is being closed.
 const IDLE: Duration = Duration::from_secs(75);
 /// The time limit for a response until the client has read it, including questions to the user.
-const MAX_RESPONSE_TIME: Duration = Duration::from_secs(30 * 60);
+const MAX_RESPONSE_TIME: Duration = Duration::from_mins(30);
 /// The interval at which connections are checked.
 const LOOK: Duration = Duration::from_secs(5);
 /// The time for which a shutdown waits for requests in progress.
-const ENDING: Duration = Duration::from_secs(60);
+const ENDING: Duration = Duration::from_mins(1);
 /// The largest header section of a request, in bytes.
 pub(super) const HEADERS: u32 = 32 * 1024;
 /// The maximum number of concurrent requests on an HTTP/2 connection.

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::config::AccessBy;
 
 /// The time for which an unused app is kept.
-const IDLE: Duration = Duration::from_secs(10 * 60);
+const IDLE: Duration = Duration::from_mins(10);
 /// The maximum number of unused apps.
 const MAX_IDLE_APPS: usize = 2_000;
 

@@ -121,7 +121,7 @@ impl DeviceSignIn {
             .exchange_device_access_token(&self.granted)
             // Longer than any interval that `slow_down` can lead to, so that a failure does not
             // shorten it.
-            .set_max_backoff_interval(Duration::from_secs(60))
+            .set_max_backoff_interval(Duration::from_mins(1))
             // Without a limit, the crate polls until the code expires.
             .request_async(&wire, tokio::time::sleep, None)
             .await

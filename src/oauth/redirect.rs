@@ -76,7 +76,7 @@ impl ResponseReceiver {
     /// # Errors
     /// [`ErrorKind::Auth`] if the text is another address, belongs to another sign-in, or comes too
     /// late. The sign-in keeps waiting.
-    pub async fn paste(&self, text: &str) -> Result<()> {
+    pub fn paste(&self, text: &str) -> Result<()> {
         // People paste addresses with quotation marks or in angle brackets.
         let text = text.trim().trim_matches(['"', '\'', '<', '>']);
         let url =

@@ -25,7 +25,7 @@ use super::tokens::GrantedTokens;
 use crate::config::Config;
 
 /// The time limit for signing in.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// A sign-in in progress. Its consent page can be opened, and this machine listens for the response
 /// until the [`BrowserPage`] has been answered or this value is dropped.
@@ -127,8 +127,8 @@ impl SignIn {
     ///
     /// # Errors
     /// See [`ResponseReceiver::paste`].
-    pub async fn paste(&self, text: &str) -> Result<()> {
-        self.paster.paste(text).await
+    pub fn paste(&self, text: &str) -> Result<()> {
+        self.paster.paste(text)
     }
 
     /// Waits for the person's consent and for the tokens. Afterwards the browser is still waiting:

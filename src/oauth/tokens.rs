@@ -11,7 +11,7 @@ use super::error_messages;
 
 /// The assumed lifetime of an access token if the provider states none. Google and Microsoft do:
 /// about an hour.
-const DEFAULT_LIFETIME: Duration = Duration::from_secs(3600);
+const DEFAULT_LIFETIME: Duration = Duration::from_hours(1);
 
 /// The tokens that a provider granted. `Debug` shows no token.
 #[derive(Debug, Clone)]

@@ -22,7 +22,7 @@ use crate::store::HandleKind;
 /// The maximum number of values in one answer, as MCP has it.
 const MAX_VALUES: usize = 100;
 /// Lifetime of the cached folder names of an account.
-const NAMES_LAST: Duration = Duration::from_secs(60);
+const NAMES_LAST: Duration = Duration::from_mins(1);
 /// Words for days that every date takes.
 const DAYS: &[&str] = &[
     "today", "tomorrow", "yesterday", "monday", "tuesday", "wednesday", "thursday", "friday",

@@ -8,7 +8,7 @@ use daysheet_core::text::sender_auth::KnownPerson;
 use daysheet_core::text::{MailAddress, Note};
 
 /// Lifetime of a list.
-pub(super) const GOOD: Duration = Duration::from_secs(600);
+pub(super) const GOOD: Duration = Duration::from_mins(10);
 
 /// The people of accounts, and the findings about senders.
 #[derive(Default)]

@@ -31,7 +31,7 @@ use crate::store::{Store, TicketKind};
 /// The name of the question in an answer's requests.
 const CONFIRM: &str = "confirm";
 /// The time for which a question may stay unanswered.
-pub(super) const OPEN: Duration = Duration::from_secs(15 * 60);
+pub(super) const OPEN: Duration = Duration::from_mins(15);
 /// The maximum number of open questions in memory.
 const MAX_OPEN: usize = 64;
 /// The lengths of states: in memory, and as the id of a ticket.

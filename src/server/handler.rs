@@ -49,7 +49,7 @@ use crate::tools::{self, FormatWord};
 
 /// The time to wait for unfinished writes after the client has disconnected: longer than one write
 /// may take.
-pub const WRITES_END: Duration = Duration::from_secs(60);
+pub const WRITES_END: Duration = Duration::from_mins(1);
 
 /// The instructions that a model gets once, before any tool. Codex lists a server by their first
 /// 247 characters, and Claude Code and Codex search them, so they describe the purpose in everyday

@@ -342,7 +342,7 @@ impl StoreEngine {
     /// Explains an error of PostgreSQL by its code
     /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
     fn broken_server(&self, error: &sqlx::Error) -> Error {
-        let code = error.as_database_error().and_then(|error| error.code());
+        let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
         let (what, next) = match code.as_deref() {
             Some("57P01" | "57P02" | "57P03") => ("is starting or stopping", DOWN),
             Some("53300") => (

@@ -22,7 +22,7 @@ const DAY: i64 = 24 * 60 * 60;
 /// The days for which the use of each person is stored; limits count a single day.
 const USAGE: i64 = 30;
 /// The interval of checks for a new day.
-const LOOK: Duration = Duration::from_secs(60 * 60);
+const LOOK: Duration = Duration::from_hours(1);
 
 /// The time that closing may wait for other users of the file.
 const CLOSING: Duration = Duration::from_secs(2);

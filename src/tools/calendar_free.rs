@@ -72,7 +72,7 @@ impl CalendarFree {
         };
         let error = Error::argument(format!("{} {what}", shown.join(", ")))
             .next("give whole addresses, or `me`; lookup kind=contacts finds them by name");
-        Err(names.into_iter().fold(error, |error, name| error.naming(name)))
+        Err(names.into_iter().fold(error, Error::naming))
     }
 }
 

@@ -97,7 +97,7 @@ fn work(
             let message = MessageContent { parts, obstacle, ..MessageContent::default() };
             let ReadableText { kind, text, notes, payment, orders, .. } =
                 body::readable(&message, &reading);
-            let notes = notes.iter().map(|note| note.to_string()).collect();
+            let notes = notes.iter().map(ToString::to_string).collect();
             write(&mut output, &BodyText { kind: kind.to_owned(), text, notes, payment, orders })
         }
         WorkerJob::Probe(ConfinementProbe::Reach) => write(&mut output, &WorkerReach::tried(by)),

@@ -144,7 +144,7 @@ async fn claims_say_for_whom_and_how_long() {
         json!({"exp": 0}), EXPIRED;
         json!({"exp": -1e300}), EXPIRED;
         json!({"exp": "9999999999"}), TIME;
-        json!({"exp": [9999999999_i64]}), TIME;
+        json!({"exp": [9_999_999_999_i64]}), TIME;
         json!({"exp": now as f64 + 0.5}), "full";
         json!({"nbf": now + 60}), "full";
         json!({"nbf": now + 61}), EARLY;

@@ -834,14 +834,11 @@ impl Calendars for FakeCalendars {
         if self.find(given.id.as_str())?.version != given.version {
             return Err(Error::new(ErrorKind::Conflict, "it has changed"));
         }
-        match given.series {
-            Some(_) => {
-                self.set(EventData { cancelled: true, ..given });
-            }
-            None => {
-                let mut events = self.events.lock().unwrap();
-                events.retain(|id, one| *id != given.id && one.series.as_ref() != Some(&given.id));
-            }
+        if given.series.is_some() {
+            self.set(EventData { cancelled: true, ..given });
+        } else {
+            let mut events = self.events.lock().unwrap();
+            events.retain(|id, one| *id != given.id && one.series.as_ref() != Some(&given.id));
         }
         after
     }

@@ -682,9 +682,10 @@ impl Mailbox for FakeMailbox {
         _: &Projection,
         form: BodyForm,
     ) -> Vec<Result<MessageContent>> {
-        let one = |id: &String| match &self.script.read_message {
-            Some(read) => read(self, id, form),
-            None => {
+        let one = |id: &String| {
+            if let Some(read) = &self.script.read_message {
+                read(self, id, form)
+            } else {
                 self.check_id(id)?;
                 let state = self.mail.lock().unwrap().get(id).cloned().ok_or_else(not_found)?;
                 Ok(MessageContent { item: self.object(&state), ..MessageContent::default() })

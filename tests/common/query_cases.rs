@@ -418,7 +418,7 @@ pub(crate) const CASES: &[Case] = &[
     ("raw:$filter=",
         &["$filter="],
         &["! the raw query has nothing after the `=`: add the expression"]),
-    (r#"raw:trailing \"#,
-        &[r#"trailing \"#],
-        &["mail", r#"search: trailing \\"#]),
+    (r"raw:trailing \",
+        &[r"trailing \"],
+        &["mail", r"search: trailing \\"]),
 ];

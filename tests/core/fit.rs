@@ -481,7 +481,7 @@ proptest! {
                     let json = daysheet_core::encode::stc::parse::parse(&chunk.blocks[0]).unwrap();
                     serde_json::from_str(&json.to_json()).unwrap()
                 }
-                _ => toon_format::decode(&chunk.blocks[0], &toon_format::DecodeOptions::new().with_strict(true)).unwrap(),
+                Format::Toon(_) => toon_format::decode(&chunk.blocks[0], &toon_format::DecodeOptions::new().with_strict(true)).unwrap(),
             };
             let mut here = Vec::new();
             for (name, rows) in document.as_object().unwrap() {

@@ -134,7 +134,7 @@ async fn hold(
     );
     let send = async move {
         there.write_all(head.as_bytes()).await?;
-        let piece = [b' '; 50_000];
+        let piece = vec![b' '; 50_000];
         let mut left = BODY - 1;
         while left > 0 {
             let count = there.write(&piece[..left.min(piece.len())]).await?;

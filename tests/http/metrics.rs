@@ -68,7 +68,7 @@ async fn everything_is_counted_and_nobody_named() {
     assert!(!text.contains('@') && !text.contains("p-") && !text.contains("ann"), "{text}");
     // As OpenMetrics 1.0 has it.
     let line = Regex::new(
-        r##"^(# (HELP|TYPE) [a-z_]+ .+|# EOF|[a-z_]+(\{[a-z]+="[^"\n]*"(,[a-z]+="[^"\n]*")*\})? [0-9.e+-]+)$"##,
+        r#"^(# (HELP|TYPE) [a-z_]+ .+|# EOF|[a-z_]+(\{[a-z]+="[^"\n]*"(,[a-z]+="[^"\n]*")*\})? [0-9.e+-]+)$"#,
     );
     let line = line.unwrap();
     assert!(text.ends_with("# EOF\n"), "{text}");

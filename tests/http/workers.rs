@@ -23,7 +23,7 @@ use crate::stage::{Caller, MODERN, Stage, User, person, text};
 const CALLS: usize = 8;
 const FILES: usize = 25;
 /// The longest wait for an expected event.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// While one person's calls read files that never end, another person's small and large jobs are
 /// finished. The first person's files hold one place for large jobs, and hold places for small jobs

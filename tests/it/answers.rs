@@ -88,7 +88,7 @@ pub const STEPS: &[Step] = &cases! {
     "brief", r#"{"from": "-9d"}"#, &[];
     "brief", r#"{"from": "-9d", "budget": 1500}"#, &[];
     "brief", r#"{"from": "-20d", "to": "+9d", "budget": 2500}"#, &[];
-    "changes", r#"{}"#, &[("seen", "/next")];
+    "changes", r"{}", &[("seen", "/next")];
     "mail_draft",
         r#"{"to": ["priya@example.com"], "cc": ["jonas@example.com"], "bcc": ["tomasz@example.com"], "subject": "Lamps", "body": "Dear Priya,\n\nthey are lit.", "attach": ["$file"], "account": "mira@example.com"}"#,
         &[("draft", "/draft")];

@@ -196,16 +196,15 @@ async fn messages_add_up_to_their_senders_at_both() {
         for mut message in search("message", &columns, "messages").await {
             let flags = message.as_object_mut().unwrap().remove("flags").unwrap();
             let unread = u64::from(flags.as_str().is_some_and(|flags| flags.contains("unread")));
-            match expected.iter_mut().find(|sender| address(sender) == address(&message)) {
-                Some(sender) => {
-                    sender["count"] = (sender["count"].as_u64().unwrap() + 1).into();
-                    sender["unread"] = (sender["unread"].as_u64().unwrap() + unread).into();
-                }
-                None => {
-                    message["count"] = 1.into();
-                    message["unread"] = unread.into();
-                    expected.push(message);
-                }
+            if let Some(sender) =
+                expected.iter_mut().find(|sender| address(sender) == address(&message))
+            {
+                sender["count"] = (sender["count"].as_u64().unwrap() + 1).into();
+                sender["unread"] = (sender["unread"].as_u64().unwrap() + unread).into();
+            } else {
+                message["count"] = 1.into();
+                message["unread"] = unread.into();
+                expected.push(message);
             }
         }
         // Senders of equal counts are ordered by date, newest first.

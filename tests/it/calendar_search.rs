@@ -503,7 +503,7 @@ async fn failing_or_slow_account_is_noted_and_retried() {
         vec![("ana-Team".to_owned(), team), ("ana-ana".to_owned(), not_found)];
     harness.fakes[0].list("ana-Third", "Third", "owner");
     failing(1, Some(Error::new(ErrorKind::Auth, "the grant has ended").next("sign in again")));
-    harness.fakes[2].trouble.lock().unwrap().delay = Duration::from_secs(60);
+    harness.fakes[2].trouble.lock().unwrap().delay = Duration::from_mins(1);
     let arguments =
         json!({"from": "2026-02-03", "to": "2026-02-03", "limit": 2, "fields": ["title"]});
     let first = harness.call("calendar_search", arguments).await.unwrap();

@@ -255,7 +255,7 @@ async fn failing_or_slow_account_is_a_note() {
     *bench.fakes[1].failure.lock().unwrap() = Some(refused);
     let busy = Error::new(ErrorKind::Provider(504), "the filter was too slow");
     *bench.fakes[2].failure.lock().unwrap() = Some(busy);
-    *bench.fakes[3].delay.lock().unwrap() = Duration::from_secs(60);
+    *bench.fakes[3].delay.lock().unwrap() = Duration::from_mins(1);
     let fields = json!(["subject"]);
     let first = bench.call("mail_search", json!({"limit": 4, "fields": fields})).await.unwrap();
     assert_eq!(

@@ -288,8 +288,11 @@ async fn outputs_are_deleted_with_their_account() {
             for hash in all {
                 left.push(process.has(hash).await);
             }
-            let nobodys =
-                if outputs == "disk" || std::ptr::eq(process, &one) { "text" } else { "recipe" };
+            let nobodys = if outputs == "disk" || std::ptr::eq(process, &raw const one) {
+                "text"
+            } else {
+                "recipe"
+            };
             assert_eq!(left, ["nothing", "nothing", "text", nobodys], "{outputs}");
         }
         let mut left = vec![of_other, of_nobody];

@@ -121,8 +121,8 @@ const TASKS: &[(&str, &[Step], &str, &str)] = &cases! {
     "a contact created", &[], "manage",
         r#"{"kind": "contact", "op": "create", "set": {"name": "Ina", "emails": "ina@x.example"}}"#;
     "a folder created", &[], "manage", r#"{"kind": "folder", "op": "create", "name": "Kilns"}"#;
-    "what is new, from now on", &[], "changes", r#"{}"#;
-    "what is new", &[("changes", r#"{}"#, &[("seen", "/next")])], "changes",
+    "what is new, from now on", &[], "changes", r"{}";
+    "what is new", &[("changes", r"{}", &[("seen", "/next")])], "changes",
         r#"{"cursor": "$seen"}"#;
     "a day", &[], "brief", r#"{"from": "2026-11-16"}"#;
     "an output read on",

@@ -247,7 +247,7 @@ async fn unsent_after_three_minutes_counts_as_unsent() {
 #[tokio::test]
 async fn sending_times_out_before_counting_as_unsent() {
     let (outbox, process, d) = Outbox::with_draft().await;
-    let slow = Fault::Slow(OPEN - Duration::from_millis(100));
+    let slow = Fault::Slow(OPEN.checked_sub(Duration::from_millis(100)).unwrap());
     outbox.fault(slow);
     let answer = send(&process, &d).await;
     assert!(answer.replace('"', "").contains("|unknown|sending took too long; "), "{answer}");

@@ -119,18 +119,18 @@ async fn redirect_address_can_be_pasted() {
             ("http://127.0.0.1:1/?code=c&state=old", "wrong state"),
             ("http://127.0.0.1:1/?code=c", "wrong state"),
         ] {
-            let error = paster.paste(text).await.unwrap_err();
+            let error = paster.paste(text).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Auth);
             assert!(error.message().contains(words), "{words}: {error}");
             assert!(error.next_step().is_some());
             assert!(!error.to_string().contains("4/0AbCd"), "{error}");
         }
-        paster.paste(&format!("  \"{right}\"\n")).await.unwrap();
+        paster.paste(&format!("  \"{right}\"\n")).unwrap();
         tokio::task::yield_now().await;
     };
     let (tokens, ()) = tokio::join!(wait(sign_in), pasting);
     assert_eq!(tokens.unwrap().access.secret(), "at");
-    let error = paster.paste(&right).await.unwrap_err();
+    let error = paster.paste(&right).unwrap_err();
     assert!(error.message().contains("is over"), "{error}");
 }
 

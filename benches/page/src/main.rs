@@ -154,7 +154,7 @@ fn head(root: &Path, own: &[String]) -> String {
     let processor = field(&read("/proc/cpuinfo"), "model name").unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let memory = field(&read("/proc/meminfo"), "MemTotal").unwrap_or_default();
-    let memory = memory.split(' ').next().unwrap_or_default().parse().unwrap_or(0.0) / 1048576.0;
+    let memory = memory.split(' ').next().unwrap_or_default().parse().unwrap_or(0.0) / 1_048_576.0;
     let kernel = printed("uname", &["-sr"]);
     let kernel = kernel.split('-').next().unwrap_or_default();
     let commit = printed("git", &["rev-parse", "--short=8", "HEAD"]);

@@ -18,7 +18,7 @@ use crate::google::client::{CALENDAR, GoogleClient, page};
 use crate::google::wire::{self, LoopbackConnector};
 
 /// The time for which the list of calendars is cached.
-const LIST_LASTS: Duration = Duration::from_secs(60);
+const LIST_LASTS: Duration = Duration::from_mins(1);
 /// The fields of a list's page other than its items.
 const OF_A_PAGE: &[&str] = &[
     "accessRole", "defaultReminders", "description", "etag", "kind", "nextPageToken",

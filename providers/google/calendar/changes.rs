@@ -153,16 +153,13 @@ impl GoogleCalendar {
                 continue;
             }
             let original = item.get("originalStartTime").and_then(read::read_when);
-            match original.filter(|_| !series.is_empty()) {
-                Some(original) => {
-                    let start = point.tracked.start(id).unwrap_or(original);
-                    parts.entry(series.to_owned()).or_default().cancelled.push(start);
-                }
-                None => {
-                    let start = point.tracked.start(id);
-                    changes.starts.extend(start.map(|start| (id_of(id).into(), start)));
-                    changes.gone.push(id_of(id).into());
-                }
+            if let Some(original) = original.filter(|_| !series.is_empty()) {
+                let start = point.tracked.start(id).unwrap_or(original);
+                parts.entry(series.to_owned()).or_default().cancelled.push(start);
+            } else {
+                let start = point.tracked.start(id);
+                changes.starts.extend(start.map(|start| (id_of(id).into(), start)));
+                changes.gone.push(id_of(id).into());
             }
         }
         let mut shown = Vec::new();

@@ -140,13 +140,14 @@ impl GoogleCalendar {
         response: &InvitationReply,
     ) -> Result<Value> {
         let named = current.get("start").map(|start| text(start, "timeZone"));
-        let zone = match named.filter(|zone| !zone.is_empty()).and_then(event_time::find_zone) {
-            Some(zone) => zone,
-            None => {
-                let (calendar, _) = self.calendar_and_id(current).await?;
-                let zone = self.zone(&calendar).await?;
-                event_time::find_zone(&zone).unwrap_or(jiff::tz::TimeZone::UTC)
-            }
+        let zone = if let Some(zone) =
+            named.filter(|zone| !zone.is_empty()).and_then(event_time::find_zone)
+        {
+            zone
+        } else {
+            let (calendar, _) = self.calendar_and_id(current).await?;
+            let zone = self.zone(&calendar).await?;
+            event_time::find_zone(&zone).unwrap_or(jiff::tz::TimeZone::UTC)
         };
         let body = body::response_body(current, response, &self.own, &zone)?;
         let notify = if response.notify { GuestNotice::All } else { GuestNotice::Nobody };

@@ -17,7 +17,7 @@ use crate::json::text;
 /// The cached fields of a label.
 const COUNTS: &[&str] = &["messagesTotal", "messagesUnread", "threadsTotal", "threadsUnread"];
 /// The time for which counts are cached: Gmail may update a count later than its history.
-const LAST: Duration = Duration::from_secs(600);
+const LAST: Duration = Duration::from_mins(10);
 /// The number of history records that are read; if there are more, all labels are counted again.
 const RECORDS: &str = "500";
 

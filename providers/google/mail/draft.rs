@@ -38,7 +38,7 @@ use crate::json::text;
 /// The field with the original Message-ID, if Gmail has replaced it.
 const REPLACED: &str = "X-Google-Original-Message-ID";
 /// The time for which the addresses to send from are cached.
-const SENDERS_LAST: Duration = Duration::from_secs(600);
+const SENDERS_LAST: Duration = Duration::from_mins(10);
 /// Header fields that are passed on unchanged.
 const HANDED_ON: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
 

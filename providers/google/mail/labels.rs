@@ -19,7 +19,7 @@ use crate::similar;
 use crate::written::has_values;
 
 /// The time for which label names are cached.
-const NAMES_LAST: Duration = Duration::from_secs(60);
+const NAMES_LAST: Duration = Duration::from_mins(1);
 /// The maximum length of a label name, in characters.
 const MAX_LEN: usize = 225;
 /// Gmail's system labels with the words for them.

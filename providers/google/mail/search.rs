@@ -143,15 +143,12 @@ impl GmailMailbox {
 
     /// Fetches a page of ids of messages or threads.
     async fn id_page(&self, key: &str, ask: &ListRequest, q: &str) -> Result<Value> {
-        let answer = match key {
-            "threads" => {
-                let fields = "threads(id),nextPageToken,resultSizeEstimate";
-                call!(self, fields, |users| page!(users.threads_list(ME), ask, q))
-            }
-            _ => {
-                let fields = "messages(id,threadId),nextPageToken,resultSizeEstimate";
-                call!(self, fields, |users| page!(users.messages_list(ME), ask, q))
-            }
+        let answer = if key == "threads" {
+            let fields = "threads(id),nextPageToken,resultSizeEstimate";
+            call!(self, fields, |users| page!(users.threads_list(ME), ask, q))
+        } else {
+            let fields = "messages(id,threadId),nextPageToken,resultSizeEstimate";
+            call!(self, fields, |users| page!(users.messages_list(ME), ask, q))
         };
         answer.map_err(|error| stale(error, ask))
     }

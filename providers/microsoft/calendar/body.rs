@@ -331,16 +331,15 @@ fn list(guests: &[EventGuest], current: &Value) -> Value {
             (false, false) => "required",
         };
         // An existing guest is sent back unchanged, so that Graph keeps the answer.
-        let mut attendee = match known.and_then(Value::as_object) {
-            Some(known) => known.clone(),
-            None => {
-                let mut address = Map::new();
-                address.insert("address".to_owned(), guest.address.trim().into());
-                if let Some(name) = &guest.name {
-                    address.insert("name".to_owned(), name.as_str().into());
-                }
-                Map::from_iter([("emailAddress".to_owned(), Value::Object(address))])
+        let mut attendee = if let Some(known) = known.and_then(Value::as_object) {
+            known.clone()
+        } else {
+            let mut address = Map::new();
+            address.insert("address".to_owned(), guest.address.trim().into());
+            if let Some(name) = &guest.name {
+                address.insert("name".to_owned(), name.as_str().into());
             }
+            Map::from_iter([("emailAddress".to_owned(), Value::Object(address))])
         };
         attendee.insert("type".to_owned(), kind.into());
         all.push(Value::Object(attendee));

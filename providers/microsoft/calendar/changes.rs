@@ -268,15 +268,14 @@ fn report(
 ) {
     let mut parts: HashMap<String, ItemDifference> = HashMap::new();
     for (id, series, start) in lost {
-        match events.iter().find(|(_, event)| short_series(text(event, "id")) == series) {
-            Some((_, event)) => {
-                let parts = parts.entry(text(event, "id").to_owned()).or_default();
-                parts.cancelled.push(start);
-            }
-            None => {
-                found.starts.insert(id.clone(), start);
-                found.gone.push(id);
-            }
+        if let Some((_, event)) =
+            events.iter().find(|(_, event)| short_series(text(event, "id")) == series)
+        {
+            let parts = parts.entry(text(event, "id").to_owned()).or_default();
+            parts.cancelled.push(start);
+        } else {
+            found.starts.insert(id.clone(), start);
+            found.gone.push(id);
         }
     }
     for (calendar, event) in &mut events {

@@ -17,7 +17,7 @@ use crate::microsoft::client::GraphAccount;
 use crate::net;
 
 /// The time for which folder names are cached.
-const NAMES_LAST: Duration = Duration::from_secs(60);
+const NAMES_LAST: Duration = Duration::from_mins(1);
 
 /// One Outlook mailbox: the account's own, or a shared one.
 pub struct OutlookMailbox {

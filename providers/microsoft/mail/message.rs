@@ -65,9 +65,10 @@ pub async fn fetch(
     // Projections always include the id: a response without one is no message.
     let items = graph.batch_of_large(&requests, shortened).await.into_iter();
     let items = items.map(|item| {
-        item.and_then(|mut item| match text(&item, "id") {
-            "" => Err(not_ours("message")),
-            _ => {
+        item.and_then(|mut item| {
+            if text(&item, "id").is_empty() {
+                Err(not_ours("message"))
+            } else {
                 put_size(&mut item);
                 Ok(item)
             }

@@ -17,7 +17,7 @@ use device_codes::DeviceCodes;
 use crate::auth::random::random;
 
 /// The lifetime of an authorization code: RFC 6749, 4.1.2, recommends ten minutes at most.
-const CODE_LIFETIME: Duration = Duration::from_secs(600);
+const CODE_LIFETIME: Duration = Duration::from_mins(10);
 
 /// The maximum number of open consent pages, and of remembered codes.
 const MAX_OPEN: usize = 256;

@@ -2,6 +2,11 @@
 //!
 //! A session keeps the request that opened it. With the last piece, that request is carried out.
 
+#![expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "a route's closure must accept contexts of any lifetime; a method's path does not"
+)]
+
 use hyper::{Method, StatusCode};
 
 use super::resources::DRAFT;

@@ -33,7 +33,7 @@ pub(super) fn user(store: ExchangeMailbox<'_>, options: &QueryOptions<'_>) -> Ma
 }
 
 /// Returns the name that the owner writes under, or else the local part of the address.
-pub(super) fn name<'a>(store: ExchangeMailbox<'a>) -> &'a str {
+pub(super) fn name(store: ExchangeMailbox<'_>) -> &str {
     let address = &store.mailbox.address;
     match &store.people().owner {
         Some(name) => name,

@@ -218,10 +218,12 @@ impl PartBuilder<'_> {
                 let (head, body) = split(raw, body.clone());
                 parts.push(self.build(head, body, "text/plain", depth - 1));
             }
-        } else if filename.is_empty() && disposition.as_ref().is_some_and(|d| d.is_attachment()) {
+        } else if filename.is_empty()
+            && disposition.as_ref().is_some_and(mail_parser::ContentType::is_attachment)
+        {
             "noname".clone_into(&mut filename);
         }
-        let attached = disposition.as_ref().is_some_and(|d| d.is_attachment());
+        let attached = disposition.as_ref().is_some_and(mail_parser::ContentType::is_attachment);
         let named = head::find(&fields, "Content-ID").is_some();
         ParsedPart {
             charset: attribute(&content_type, "charset"),

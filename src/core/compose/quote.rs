@@ -111,21 +111,18 @@ pub struct DraftParts {
 
 /// Splits the text of a draft into its parts.
 pub fn parts(text: &str, html: &str) -> DraftParts {
-    let (own, quote) = match quote_span(text, html) {
-        Some((line, _)) => {
-            let lines: Vec<&str> = text.lines().collect();
-            let (own, quote) = lines.split_at_checked(line).unwrap_or((&lines, &[]));
-            (own.join("\n"), Some(quote.join("\n")))
-        }
-        None => {
-            let parts = split_quoted(text);
-            match parts.quoted {
-                Some(quote) => {
-                    let own = [parts.fresh, parts.signature.unwrap_or_default()];
-                    (own.join("\n\n"), Some(quote))
-                }
-                None => (text.to_owned(), None),
+    let (own, quote) = if let Some((line, _)) = quote_span(text, html) {
+        let lines: Vec<&str> = text.lines().collect();
+        let (own, quote) = lines.split_at_checked(line).unwrap_or((&lines, &[]));
+        (own.join("\n"), Some(quote.join("\n")))
+    } else {
+        let parts = split_quoted(text);
+        match parts.quoted {
+            Some(quote) => {
+                let own = [parts.fresh, parts.signature.unwrap_or_default()];
+                (own.join("\n\n"), Some(quote))
             }
+            None => (text.to_owned(), None),
         }
     };
     let signature = signature(text, html).is_some();

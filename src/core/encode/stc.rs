@@ -33,24 +33,21 @@ pub(super) fn pieces(table: &RowTable, version: StcVersion) -> (String, Vec<Stri
         StcVersion::One => StcStyle::One,
         StcVersion::Two => StcStyle::Two,
     };
-    match columns(&rows) {
-        Some(columns) => {
-            let heading = format!(", {name}{}", heading(rows.len(), columns));
-            let rows = rows.iter().map(|cells| {
-                let mut out = ROW.to_owned();
-                row(&mut out, cells, style);
-                out
-            });
-            (heading, rows.collect())
-        }
-        None => {
-            // Version 2 omits the braces of the root object only, and a row is not the root.
-            let rows = rows.iter().map(|row| match style {
-                StcStyle::Two => format!(", {{{}}}", spell(row, style)),
-                _ => format!(", {}", spell(row, style)),
-            });
-            (format!(", {name}: []"), rows.collect())
-        }
+    if let Some(columns) = columns(&rows) {
+        let heading = format!(", {name}{}", heading(rows.len(), columns));
+        let rows = rows.iter().map(|cells| {
+            let mut out = ROW.to_owned();
+            row(&mut out, cells, style);
+            out
+        });
+        (heading, rows.collect())
+    } else {
+        // Version 2 omits the braces of the root object only, and a row is not the root.
+        let rows = rows.iter().map(|row| match style {
+            StcStyle::Two => format!(", {{{}}}", spell(row, style)),
+            _ => format!(", {}", spell(row, style)),
+        });
+        (format!(", {name}: []"), rows.collect())
     }
 }
 

@@ -343,35 +343,33 @@ fn guest(property: &IcalProperty) -> EventGuest {
 
 /// Returns the minutes before the start of the first alarm that is not after it.
 fn reminder(event: &IcalComponent, entry: &IcalEvent) -> Option<u32> {
-    let alarms = event.parts.iter().filter(|part| part.name == "VALARM");
+    let mut alarms = event.parts.iter().filter(|part| part.name == "VALARM");
     let start = entry.start.when().instant(&TimeZone::UTC);
-    alarms
-        .filter_map(|alarm| {
-            let trigger = alarm.property("TRIGGER")?;
-            let seconds = match trigger.values().first()? {
-                ICalendarValue::Duration(length) => {
-                    let from = match trigger.param("RELATED") {
-                        // RFC 5545, 3.8.6.3: a trigger is relative to the start by default.
-                        Some(end) if end.eq_ignore_ascii_case("END") => {
-                            entry.end.when().instant(&TimeZone::UTC)
-                        }
-                        _ => start,
-                    };
-                    let days = i64::from(length.weeks) * 7 + i64::from(length.days);
-                    let hours = days * 24 + i64::from(length.hours);
-                    let seconds =
-                        (hours * 60 + i64::from(length.minutes)) * 60 + i64::from(length.seconds);
-                    let seconds = if length.neg { -seconds } else { seconds };
-                    let at = from.checked_add(SignedDuration::from_secs(seconds)).ok()?;
-                    start.duration_since(at).as_secs()
-                }
-                ICalendarValue::PartialDateTime(at) => {
-                    let at = values::when(at, &TimeZone::UTC)?.instant(&TimeZone::UTC);
-                    start.duration_since(at).as_secs()
-                }
-                _ => return None,
-            };
-            u32::try_from(seconds.div_euclid(60)).ok().filter(|_| seconds >= 0)
-        })
-        .next()
+    alarms.find_map(|alarm| {
+        let trigger = alarm.property("TRIGGER")?;
+        let seconds = match trigger.values().first()? {
+            ICalendarValue::Duration(length) => {
+                let from = match trigger.param("RELATED") {
+                    // RFC 5545, 3.8.6.3: a trigger is relative to the start by default.
+                    Some(end) if end.eq_ignore_ascii_case("END") => {
+                        entry.end.when().instant(&TimeZone::UTC)
+                    }
+                    _ => start,
+                };
+                let days = i64::from(length.weeks) * 7 + i64::from(length.days);
+                let hours = days * 24 + i64::from(length.hours);
+                let seconds =
+                    (hours * 60 + i64::from(length.minutes)) * 60 + i64::from(length.seconds);
+                let seconds = if length.neg { -seconds } else { seconds };
+                let at = from.checked_add(SignedDuration::from_secs(seconds)).ok()?;
+                start.duration_since(at).as_secs()
+            }
+            ICalendarValue::PartialDateTime(at) => {
+                let at = values::when(at, &TimeZone::UTC)?.instant(&TimeZone::UTC);
+                start.duration_since(at).as_secs()
+            }
+            _ => return None,
+        };
+        u32::try_from(seconds.div_euclid(60)).ok().filter(|_| seconds >= 0)
+    })
 }

@@ -194,12 +194,11 @@ fn tzif(before: i32, changes: &[(i64, i32, i32)]) -> Option<Vec<u8>> {
     let mut kinds = vec![before];
     let mut places = Vec::new();
     for (_, _, to) in changes {
-        let at = match kinds.iter().position(|kind| kind == to) {
-            Some(at) => at,
-            None => {
-                kinds.push(*to);
-                kinds.len() - 1
-            }
+        let at = if let Some(at) = kinds.iter().position(|kind| kind == to) {
+            at
+        } else {
+            kinds.push(*to);
+            kinds.len() - 1
         };
         places.push(u8::try_from(at).ok()?);
     }

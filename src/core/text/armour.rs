@@ -26,16 +26,13 @@ pub fn replace_blocks(text: &str) -> String {
     while let Some(rest) = lines.get(at..).filter(|rest| !rest.is_empty()) {
         let line = rest.first().copied().unwrap_or_default();
         let found = uuencoded(rest).or_else(|| pgp(rest, &mut signed)).or_else(|| encoded(rest));
-        match found {
-            Some(block) => {
-                out.extend(block.name.map(|name| format!("{OURS}[{name}]")));
-                at += block.lines;
-            }
-            None => {
-                let line = line.strip_prefix("- ").filter(|_| signed).unwrap_or(line);
-                out.push(line.to_owned());
-                at += 1;
-            }
+        if let Some(block) = found {
+            out.extend(block.name.map(|name| format!("{OURS}[{name}]")));
+            at += block.lines;
+        } else {
+            let line = line.strip_prefix("- ").filter(|_| signed).unwrap_or(line);
+            out.push(line.to_owned());
+            at += 1;
         }
     }
     out.join("\n")

@@ -116,43 +116,40 @@ fn followed(text: &str, signs: &[char], remarks: bool, disarmed: &mut DisarmedTe
             "<" if begins && few => element(from),
             _ => None,
         };
-        let len = match picture {
-            Some(picture) => {
-                disarmed.pictures += 1;
-                let host = host_of(picture.url).unwrap_or_else(|| "an unknown host".to_owned());
-                // The description may contain another picture.
-                let alt = cell(&picture.alt.replace(['[', ']', '<', '>'], " "));
-                let alt = clip(alt, MAX_HOST).0;
-                out.push_str("[image: ");
-                out.push_str(&alt);
-                out.push_str(if alt.is_empty() { "at " } else { ", at " });
-                out.push_str(&host);
-                out.push(']');
-                // The replacement ends in a bracket, which must not become a link with the text
-                // after it.
-                if from.get(picture.len..).is_some_and(|rest| rest.starts_with(['(', ':'])) {
-                    out.push('\\');
-                }
-                disarmed.hosts.insert(host);
-                picture.len
+        let len = if let Some(picture) = picture {
+            disarmed.pictures += 1;
+            let host = host_of(picture.url).unwrap_or_else(|| "an unknown host".to_owned());
+            // The description may contain another picture.
+            let alt = cell(&picture.alt.replace(['[', ']', '<', '>'], " "));
+            let alt = clip(alt, MAX_HOST).0;
+            out.push_str("[image: ");
+            out.push_str(&alt);
+            out.push_str(if alt.is_empty() { "at " } else { ", at " });
+            out.push_str(&host);
+            out.push(']');
+            // The replacement ends in a bracket, which must not become a link with the text
+            // after it.
+            if from.get(picture.len..).is_some_and(|rest| rest.starts_with(['(', ':'])) {
+                out.push('\\');
             }
-            None => {
-                out.push_str(sign);
-                // Beyond the limit, less of each tag is searched, so that the work stays bounded.
-                let most = if few { MAX_URL } else { MAX_ALT };
-                let link = sign == "]" && begins && few && remarks;
-                let link = link.then(|| betrayed(&out, after)).flatten();
-                match sign {
-                    "]" if begins => out.push('\\'),
-                    // Within a block of HTML, a backslash has no effect.
-                    "<" if begins && has_attributes(from, most) => out.push(' '),
-                    _ => {}
-                }
-                if let Some((target, host)) = &link {
-                    out.push_str(&format!("{target} ({OURS}goes to {host})"));
-                }
-                1 + link.map_or(0, |(target, _)| target.len())
+            disarmed.hosts.insert(host);
+            picture.len
+        } else {
+            out.push_str(sign);
+            // Beyond the limit, less of each tag is searched, so that the work stays bounded.
+            let most = if few { MAX_URL } else { MAX_ALT };
+            let link = sign == "]" && begins && few && remarks;
+            let link = link.then(|| betrayed(&out, after)).flatten();
+            match sign {
+                "]" if begins => out.push('\\'),
+                // Within a block of HTML, a backslash has no effect.
+                "<" if begins && has_attributes(from, most) => out.push(' '),
+                _ => {}
             }
+            if let Some((target, host)) = &link {
+                out.push_str(&format!("{target} ({OURS}goes to {host})"));
+            }
+            1 + link.map_or(0, |(target, _)| target.len())
         };
         rest = from.get(len..).unwrap_or_default();
     }

@@ -170,15 +170,13 @@ pub fn quoted_printable(text: &[u8]) -> Vec<u8> {
             None => (content, end),
         };
         while let Some((first, after)) = rest.split_first() {
-            match after.first_chunk().filter(|_| *first == b'=').and_then(hexadecimal) {
-                Some(byte) => {
-                    out.push(byte);
-                    rest = after.get(2..).unwrap_or_default();
-                }
-                None => {
-                    out.push(*first);
-                    rest = after;
-                }
+            if let Some(byte) = after.first_chunk().filter(|_| *first == b'=').and_then(hexadecimal)
+            {
+                out.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            } else {
+                out.push(*first);
+                rest = after;
             }
         }
         out.extend_from_slice(end);

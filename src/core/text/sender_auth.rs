@@ -81,14 +81,15 @@ fn unproven(results: &AuthResults, email: &str, domain: &str) -> Option<SenderWa
     };
     let elsewhere =
         results.came_from.as_deref().filter(|other| !domain.is_empty() && !related(other, domain));
-    let note = match elsewhere {
-        Some(other) => note!(
+    let note = if let Some(other) = elsewhere {
+        note!(
             "From says {} but it came from {}; {} failed",
             quoted_end(email),
             quoted_end(other),
             word
-        ),
-        None => note!("{} failed for {}", word, quoted_end(email)),
+        )
+    } else {
+        note!("{} failed for {}", word, quoted_end(email))
     };
     Some(SenderWarning { word, note })
 }

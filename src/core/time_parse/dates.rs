@@ -169,7 +169,7 @@ fn dated(words: &[&str], today: Date) -> Result<Option<(Date, Date)>> {
     let one = |day: Option<Date>| Ok(day.map(|day| (day, day)));
     match (which, words) {
         (None, [written]) if written.starts_with(|c: char| c.is_ascii_digit()) => numbers(written),
-        (None, [name, year]) | (None, [year, name]) if month(name).is_some() && is_year(year) => {
+        (None, [name, year] | [year, name]) if month(name).is_some() && is_year(year) => {
             Ok(month(name)
                 .zip(year.parse().ok())
                 .and_then(|(month, year)| Date::new(year, month, 1).ok().map(month_of)))

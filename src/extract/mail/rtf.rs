@@ -412,7 +412,7 @@ impl RtfReader<'_> {
             "f" | "af" if name == "f" => self.select_font(number.unwrap_or(0)),
             "fcharset" if self.state.target == GroupTarget::Fonts => self.set_font_page(index),
             "red" | "green" | "blue" if self.state.target == GroupTarget::Colours => {
-                self.set_colour_part(name, index)
+                self.set_colour_part(name, index);
             }
             // HTML in RTF.
             "fromhtml" if self.body => self.html = on,
@@ -429,7 +429,7 @@ impl RtfReader<'_> {
             "annotation" => self.begin_comment(),
             "atnauthor" => self.begin_author(),
             "shpleft" | "shptop" | "shpright" | "shpbottom" => {
-                self.set_shape_side(name, number.unwrap_or(0))
+                self.set_shape_side(name, number.unwrap_or(0));
             }
             "sn" => self.begin_property(),
             "sv" => self.begin_value(),

@@ -1,6 +1,6 @@
 //! Numbers of list paragraphs, as a person sees them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use daysheet_core::text::numeral::numeral;
 
@@ -29,7 +29,7 @@ pub struct ListNumbering {
     /// The plan of each list, and the start values by level that it overrides.
     lists: HashMap<String, (String, HashMap<usize, u32>)>,
     counts: HashMap<String, Vec<Option<u32>>>,
-    restarted: HashMap<String, ()>,
+    restarted: HashSet<String>,
 }
 
 impl ListNumbering {
@@ -91,7 +91,7 @@ impl ListNumbering {
         // Lists of the same plan share a count: Word continues one list after another.
         let counts = self.counts.entry(plan.clone()).or_insert_with(|| vec![None; LEVELS]);
         let first = |level: usize| levels.get(level).map_or(1, |level| level.start);
-        if !starts.is_empty() && self.restarted.insert(list.to_owned(), ()).is_none() {
+        if !starts.is_empty() && self.restarted.insert(list.to_owned()) {
             // The list restarts, although another one of the same plan has counted already.
             for (level, start) in starts {
                 if let Some(count) = counts.get_mut(*level) {

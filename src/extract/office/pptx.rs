@@ -125,7 +125,7 @@ fn add_related_parts(
     for PartRelation { id, kind, target } in relations {
         match kind.as_str() {
             "notesSlide" => {
-                story.below(PieceMark::Notes, &read_part(package, target, true, tally)?)
+                story.below(PieceMark::Notes, &read_part(package, target, true, tally)?);
             }
             "comments" => {
                 comments(&package.text(target)?.unwrap_or_default(), authors, story)?;

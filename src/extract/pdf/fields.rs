@@ -69,7 +69,7 @@ pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> AnnotationContent 
         let kind = entry.get::<Name<'_>>("Subtype");
         let kind = kind.as_ref().map_or("", |kind| kind.as_str());
         let unseen = entry.get::<u32>("F").unwrap_or_default() & UNSEEN != 0;
-        if kind == "Widget" && is(&inherited(&entry, "FT"), "Btn") {
+        if kind == "Widget" && is(inherited(&entry, "FT").as_ref(), "Btn") {
             let state = (!unseen).then(|| button(&entry, draws_values)).flatten();
             added.fields.extend(state.map(|state| FormField::new(&entry, state, false)));
             continue;
@@ -89,7 +89,7 @@ pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> AnnotationContent 
         if unseen {
             added.hidden.push(text);
         } else if kind == "Widget" {
-            let list = is(&inherited(&entry, "FT"), "Ch") && flags(&entry) & COMBO == 0;
+            let list = is(inherited(&entry, "FT").as_ref(), "Ch") && flags(&entry) & COMBO == 0;
             added.fields.push(FormField::new(&entry, text, !list));
         } else {
             added.comments.push((string(&entry, "T").unwrap_or_default(), text));
@@ -138,7 +138,7 @@ fn inherited<'a>(field: &Dict<'a>, key: &str) -> Option<Object<'a>> {
 }
 
 /// Returns true if an entry is this name.
-fn is(entry: &Option<Object<'_>>, name: &str) -> bool {
+fn is(entry: Option<&Object<'_>>, name: &str) -> bool {
     matches!(entry, Some(Object::Name(own)) if own.as_str() == name)
 }
 

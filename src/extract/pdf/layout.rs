@@ -103,7 +103,7 @@ fn parts(glyphs: &[&PageGlyph], turn: i32) -> Vec<LinePart> {
             continue;
         }
         let before = open.last().map_or('\0', |(character, ..)| *character);
-        let over = gap < -0.1 && near && !spaced && (from.x + to.x) / 2.0 < part.to;
+        let over = gap < -0.1 && near && !spaced && f64::midpoint(from.x, to.x) < part.to;
         if over && let Some(whole) = accented(before, glyph.character) {
             if let Some(character) = open.last_mut() {
                 character.0 = whole;

@@ -10,7 +10,7 @@ use daysheet_core::encode::Format;
 use crate::tools::CallIdentity;
 
 /// Lifetime of an answer in chunks.
-const KEPT: Duration = Duration::from_secs(30 * 60);
+const KEPT: Duration = Duration::from_mins(30);
 /// The maximum number of such answers.
 const MAX_SNAPSHOTS: usize = 16;
 /// The maximum size of their texts together, in bytes.

@@ -15,6 +15,6 @@ pub(crate) struct SendRecovery {
 impl SendRecovery {
     /// Creates the times; messages in doubt are looked for as long as other writes.
     pub(crate) fn new(look: Duration) -> Self {
-        Self { look, open: Duration::from_secs(180) }
+        Self { look, open: Duration::from_mins(3) }
     }
 }

@@ -24,7 +24,7 @@ mod native {
     /// The name that the keychain shows to its user.
     const SERVICE: &str = "daysheet";
     /// The time limit for the keychain, in which its user may have to type a password.
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const PATIENCE: Duration = Duration::from_mins(1);
 
     /// Writes `key` under `name` and checks that it reads back the same.
     pub(in crate::store::keys) async fn create(name: &str, key: CipherKey) -> Result<(), String> {
@@ -57,7 +57,7 @@ mod native {
 
     /// Removes an entry whose key was never used.
     pub(in crate::store::keys) async fn forget(name: &str) {
-        if let Err(why) = on_thread(name, |entry| entry.delete_credential()).await {
+        if let Err(why) = on_thread(name, keyring::Entry::delete_credential).await {
             tracing::debug!("an unused keychain entry remains: {why}");
         }
     }

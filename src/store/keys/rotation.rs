@@ -77,7 +77,7 @@ impl Store {
         self.use_master(newest).await?;
         let mut rotated = RotationOutcome {
             master: key_id(&newest.key),
-            setting: given.map(|given| given.setting()),
+            setting: given.map(GivenKeys::setting),
             ..RotationOutcome::default()
         };
         for pass in 0..PASSES {

@@ -349,7 +349,7 @@ pub(super) fn folders(line: &str) -> Option<ScriptedAnswer> {
         rest if rest.starts_with(&format!("/{CLIENTS}/childFolders")) => {
             (200, json!({"value": [folder(okafor, "Okafor", 0)]}))
         }
-        rest if rest.starts_with("?") => {
+        rest if rest.starts_with('?') => {
             let all = [
                 folder(INBOX, "Posteingang", 0),
                 folder(ARCHIVE, "Archiv", 0),

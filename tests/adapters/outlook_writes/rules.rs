@@ -52,7 +52,7 @@ fn pairs() -> Vec<(Option<&'static str>, Value, Value)> {
             json!({"categories": ["Print"], "hasAttachments": true, "importance": "high"}),
             none.clone();
         Some("larger:2M"),
-            json!({"withinSizeRange": {"minimumSize": 2048, "maximumSize": 2147483647}}),
+            json!({"withinSizeRange": {"minimumSize": 2048, "maximumSize": 2_147_483_647}}),
             none.clone();
         Some("larger:1M smaller:2M"),
             json!({"withinSizeRange": {"minimumSize": 1024, "maximumSize": 2048}}), none.clone();

@@ -208,13 +208,13 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         // At Google, who is asked may ask others, but not change what it is about.
         let forwarder = if google { &theirs } else { &mine };
         let id = if google { &copy.id } else { &facts.id };
-        let whole = read(&**forwarder, &id).await;
+        let whole = read(&**forwarder, id).await;
         let bo = ["bo@example.com".to_owned()];
         forwarder.forward(&whole, &bo, Some("For you")).await.unwrap();
         let now = read(&*mine, &facts.id).await;
         assert_eq!(mine.event_data(&now).unwrap().guests[2].address, "bo@example.com");
         if google {
-            let whole = read(&*theirs, &id).await;
+            let whole = read(&*theirs, id).await;
             assert_eq!(
                 theirs
                     .update(&whole, &titled("Mine"), GuestNotice::All)

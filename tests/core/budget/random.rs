@@ -96,9 +96,9 @@ impl Random {
 /// too small for all of them.
 pub fn orderly(random: &mut Random, most: u64, budget: u64) -> Case {
     let headings: Vec<usize> = (0..random.below(4)).map(|_| 1 + random.below(5) as usize).collect();
-    let blocks = (0..1 + random.below(most)).map(|_| {
+    let blocks = (0..=random.below(most)).map(|_| {
         let (mut tokens, mut value) = (0, 0.0);
-        let renderings = (0..1 + random.below(4)).map(|_| {
+        let renderings = (0..=random.below(4)).map(|_| {
             tokens += 1 + random.below(8) as usize;
             value += (1 + random.below(20)) as f64 / 20.0;
             let plain = headings.is_empty() || random.below(3) == 0;

@@ -72,8 +72,8 @@ impl Choices<'_> {
     }
 
     fn table(&mut self) -> JsonValue {
-        let keys: Vec<String> = (0..1 + self.pick(3)).map(|_| self.key()).collect();
-        let rows = (0..1 + self.pick(3)).map(|_| {
+        let keys: Vec<String> = (0..=self.pick(3)).map(|_| self.key()).collect();
+        let rows = (0..=self.pick(3)).map(|_| {
             let cells = keys.iter().map(|key| (key.clone(), self.primitive()));
             JsonValue::Object(cells.collect())
         });

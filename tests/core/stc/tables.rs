@@ -92,7 +92,7 @@ pub const OTHERS: &[(&str, &str)] = &cases! {
     "{\n  a [2]{b, c}:\n    1, 2\n    / 3, 4\n}\n", r#"{"a":[{"b":1,"c":2},{"b":3,"c":4}]}"#;
     r#"[2]{a}:1/"b""#, r#"[{"a":1},{"a":"b"}]"#;
     // A table after the colon, as the reference encoder writes it.
-    r#"{a: [2]{b}: 1 / 2, c: [2]: 1,2, d: 3}"#, r#"{"a":[{"b":1},{"b":2}],"c":[1,2],"d":3}"#;
+    r"{a: [2]{b}: 1 / 2, c: [2]: 1,2, d: 3}", r#"{"a":[{"b":1},{"b":2}],"c":[1,2],"d":3}"#;
     // A count in a place where we write none.
     "[0]:", "[]";
     r#"[[2]: 1,"a", [1]{b}: null]"#, r#"[[1,"a"],[{"b":null}]]"#;

@@ -9,7 +9,7 @@ use crate::graph_client::text;
 /// Every property of an event is returned as it was written.
 #[tokio::test]
 async fn event_has_all_its_properties() {
-    let (_dir, _sandbox, user) = mira().await;
+    let (_dir, sandbox, user) = mira().await;
     let body = json!({
         "subject": "Plan",
         "body": { "contentType": "text", "content": "Bring <figures>\nand cake" },
@@ -136,7 +136,7 @@ async fn event_has_all_its_properties() {
 
     // Ana has a copy with an id of its own; what is the organizer's alone is not
     // in it.
-    let ana = User::at_graph(_sandbox.base(), ANA, SCOPES).await;
+    let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     let theirs = view(&ana).await;
     assert_eq!(theirs.len(), 1);
     let copy = &theirs[0];

@@ -28,7 +28,7 @@ async fn thousand_messages_are_sent() {
         user.post("drafts/send", json!({ "id": draft["id"] })).await;
     }
     // Generous, for slow machines; quadratic work would take minutes.
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
     if let (Some(before), Some(after)) = (before, memory()) {
         // Other tests run beside this one.
         let more = after.saturating_sub(before) >> 20;

@@ -33,7 +33,7 @@ pub const MAX_ATTACHMENT: u64 = 150 << 20;
 /// The maximum number of attempts to resume an upload.
 const TRIES: u32 = 5;
 /// The time limit of one piece.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// The maximum size of the response to a piece, in bytes.
 const ANSWER: usize = 1 << 20;
 

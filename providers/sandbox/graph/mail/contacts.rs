@@ -55,7 +55,7 @@ fn id_of(contact: &Map<String, Value>) -> String {
 pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
     let store = context.store()?;
-    let number = context.with(|exchange| exchange.number());
+    let number = context.with(super::super::exchange::state::ExchangeState::number);
     let id = store.ids().other("contact made", &number.to_string());
     let mut contact = Map::new();
     for name in CONTACT.names() {
@@ -116,7 +116,7 @@ fn merge_contact(
         }
         contact.insert(name, value);
     }
-    let number = context.with(|exchange| exchange.number());
+    let number = context.with(super::super::exchange::state::ExchangeState::number);
     let key = context.store()?.ids().version(number);
     let time = time(context.now());
     contact.insert("lastModifiedDateTime".to_owned(), time.into());

@@ -40,7 +40,7 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
 
 /// Returns an empty message with a new Message-ID.
 fn blank(context: &MailContext<'_>) -> EditableMessage {
-    let number = context.with(|exchange| exchange.number());
+    let number = context.with(super::super::exchange::state::ExchangeState::number);
     let (local, domain) = context.address.split_once('@').unwrap_or((&context.address, ""));
     let date = context.state.tick();
     let id = format!("{number:04X}.{date:X}.{local}@{domain}");

@@ -46,10 +46,9 @@ fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
     // The sender and date are only now known, and belong in the stored message.
     drafts::rewrite(context, message, &editable)?;
     let notes = store.notes(message);
-    let due = notes.properties.iter();
+    let mut due = notes.properties.iter();
     let due = due
-        .filter_map(|(id, value)| deferred(id, value).ok().flatten())
-        .next()
+        .find_map(|(id, value)| deferred(id, value).ok().flatten())
         // A time in the past means at once.
         .filter(|due| *due > context.state.clock.now().as_millisecond());
     match due {

@@ -114,7 +114,7 @@ pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
         return Err(attachment_too_large());
     }
     let message = draft(context, id)?;
-    let number = context.with(|exchange| exchange.number());
+    let number = context.with(super::super::exchange::state::ExchangeState::number);
     // The URL is all that protects the session, so it must not be guessable.
     let secret = random("", 24).map_err(|_| no_session())?;
     let token = format!("{}{number:x}", secret.trim());

@@ -135,7 +135,7 @@ impl SandboxCalendars {
     /// Returns the zone in which an event's days begin.
     pub fn zone_of(&self, event: &StoredEvent) -> TimeZone {
         let calendar = self.calendar(event.calendar);
-        calendar.map_or(TimeZone::UTC, |calendar| calendar.time_zone())
+        calendar.map_or(TimeZone::UTC, super::StoredCalendar::time_zone)
     }
 
     /// Adds the occurrences of a series that no exception replaces.

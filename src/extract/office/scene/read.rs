@@ -457,7 +457,7 @@ impl SlideShape {
 
 impl ShapeGroup {
     /// Returns the area on the slide of an object in the group.
-    fn to_slide(&self, area: SlideArea) -> SlideArea {
+    fn to_slide(self, area: SlideArea) -> SlideArea {
         SlideArea {
             x: area.x * self.scale.0 + self.shift.0,
             y: area.y * self.scale.1 + self.shift.1,

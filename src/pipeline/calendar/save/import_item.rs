@@ -30,7 +30,7 @@ pub(super) enum ImportAction<'a> {
     /// The existing event stays unchanged.
     Keep(&'a EventTarget),
     /// The existing event gets these fields of the document.
-    Update(&'a EventTarget, EventChange),
+    Update(&'a EventTarget, Box<EventChange>),
 }
 
 impl ImportItem {
@@ -47,7 +47,7 @@ impl ImportItem {
         if change == EventChange::default() {
             ImportAction::Keep(there)
         } else {
-            ImportAction::Update(there, change)
+            ImportAction::Update(there, Box::new(change))
         }
     }
 }

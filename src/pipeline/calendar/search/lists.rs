@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// Lifetime of a list.
-const GOOD: Duration = Duration::from_secs(60);
+const GOOD: Duration = Duration::from_mins(1);
 
 /// A list, and the time at which it was fetched.
 type CachedLists = (Instant, Arc<Vec<Value>>);

@@ -25,7 +25,7 @@ pub fn fold(fetched: &mut [FetchedMessage], rows: &RowTable, places: &[MessageLo
         let Some(RowCell::Handle(kind, number)) = rows.cell(at, "id") else { continue };
         // The text form of times sorts in their order.
         let date = match rows.cell(at, "date") {
-            Some(RowCell::Text(date)) => date.to_string(),
+            Some(RowCell::Text(date)) => date.clone(),
             _ => String::new(),
         };
         let part =

@@ -145,7 +145,7 @@ async fn find_part(
         }
         known => known,
     };
-    Ok(SearchPart { account, label, mailbox, fetched, look_alikes, hidden })
+    Ok(SearchPart { account, label, mailbox, fetched, hidden, look_alikes })
 }
 
 /// Returns the request for the list of one account, in the folder with this id if one was named.

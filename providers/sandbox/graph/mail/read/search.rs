@@ -87,7 +87,7 @@ struct KqlParser<'a> {
     rest: &'a str,
 }
 
-impl<'a> KqlParser<'a> {
+impl KqlParser<'_> {
     /// Returns a syntax error at the current position.
     fn wrong(&self) -> String {
         let position = self.text.len() - self.rest.len();

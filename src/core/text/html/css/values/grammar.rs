@@ -97,7 +97,7 @@ fn sides(
     }
     for (at, property) in properties.iter().enumerate() {
         // A missing fourth side repeats the second, any other missing side the first.
-        let value = values.get(at).or_else(|| values.get(if at == 3 { 1 } else { 0 }));
+        let value = values.get(at).or_else(|| values.get(usize::from(at == 3)));
         let Some(value) = value.or_else(|| values.first()) else { return invalid() };
         out.push((*property, value.clone()));
     }

@@ -325,13 +325,12 @@ fn line_clamp(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
 
 /// Reads `offset-path`.
 fn offset_path(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
-    match input.try_parse(|input| keyword(input, &["none", "normal", "auto"])) {
-        Ok(word) => Ok(PropertyValue::Word(word)),
-        Err(_) => {
-            input.expect_function()?;
-            skip_rest(input);
-            Ok(PropertyValue::Unknown)
-        }
+    if let Ok(word) = input.try_parse(|input| keyword(input, &["none", "normal", "auto"])) {
+        Ok(PropertyValue::Word(word))
+    } else {
+        input.expect_function()?;
+        skip_rest(input);
+        Ok(PropertyValue::Unknown)
     }
 }
 
@@ -456,7 +455,7 @@ fn display(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     if has("list-item") && (has("block") || has("inline") || has("flow") || has("flow-root")) {
         return Ok(PropertyValue::Word("list-item"));
     }
-    let outer = if has("inline") { 1 } else { 0 };
+    let outer = usize::from(has("inline"));
     if !has("inline") && !has("block") {
         return invalid();
     }

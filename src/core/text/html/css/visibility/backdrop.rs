@@ -68,13 +68,14 @@ impl TextBackdrop {
         let mut ground = self.clone();
         let mut covers = false;
         match style.get(CssProperty::BackgroundColor) {
-            Some(PropertyValue::Paint(paint)) => match style.paint(paint) {
-                Some(rgba) => covers |= ground.paint(rgba, tints),
-                None => {
+            Some(PropertyValue::Paint(paint)) => {
+                if let Some(rgba) = style.paint(paint) {
+                    covers |= ground.paint(rgba, tints);
+                } else {
                     ground.unknown = true;
                     ground.tints = tints;
                 }
-            },
+            }
             _ if style.images(CssProperty::BackgroundImage).is_empty() => return (ground, false),
             _ => {}
         }

@@ -36,7 +36,7 @@ use daysheet_core::provider::calendar::{
     BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
     GuestNotice, InvitationReply,
 };
-use daysheet_core::provider::ids::{CalendarId, EventId};
+use daysheet_core::provider::ids::{AccountId, CalendarId, EventId};
 use daysheet_core::provider::{ListPage, Mailbox, ProviderConnector};
 use daysheet_core::schemas::Service;
 use daysheet_sandbox::FaultRates;
@@ -184,7 +184,7 @@ fn write(folder: &Path) {
 }
 
 /// The responses of the four accounts to one search.
-struct Answers(Vec<(String, Arc<Known>)>);
+struct Answers(Vec<(AccountId, Arc<Known>)>);
 
 /// The responses of one account.
 struct Known {

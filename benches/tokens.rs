@@ -124,7 +124,7 @@ async fn main() {
             let [mail, calendar] = names;
             let name = if table == "events" { calendar } else { mail };
             let account = format!("{provider}:{address}");
-            let token = app.accounts.bearer(&account).await.unwrap();
+            let token = app.accounts.bearer(&account.as_str().into()).await.unwrap();
             let mut arguments = arguments.clone();
             arguments["account"] = account.into();
             let api = Api { google: provider == "google", base: sandbox.base(), token: &token };

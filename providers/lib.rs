@@ -35,11 +35,12 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 #[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
 use daysheet_core::provider::TokenSource;
 use daysheet_core::provider::calendar::Calendars;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{Account, Mailbox, ProviderConnector, ServiceSettings, TokenStore};
 
 /// An account's id, and the account whose sign-in opens it. An account that becomes a shared
 /// mailbox, or ceases to be one, is therefore opened again.
-type OpenedAccount = (String, Option<String>);
+type OpenedAccount = (AccountId, Option<String>);
 
 /// Opens the mailboxes of the compiled-in providers, each once.
 #[cfg_attr(
@@ -66,7 +67,7 @@ impl Providers {
 
     #[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
     fn tokens_of(&self, account: &Account) -> TokenSource {
-        TokenSource::new(self.tokens.clone(), &account.id)
+        TokenSource::new(self.tokens.clone(), account.id.clone())
     }
 
     fn open(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {

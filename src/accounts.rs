@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::upstream::{self, CountKind, UpstreamRequests};
 use daysheet_core::provider::{Account, AccountStatus, TokenStore};
 use jiff::Timestamp;
@@ -113,7 +114,7 @@ impl Accounts {
     ///
     /// # Errors
     /// [`ErrorKind::Store`] if they cannot be read.
-    pub async fn labels(&self) -> Result<HashMap<String, String>> {
+    pub async fn labels(&self) -> Result<HashMap<AccountId, String>> {
         let rows = self.rows().await?;
         let label = |row: &AccountRow| (row.id.clone(), label(row, &rows));
         Ok(rows.iter().map(label).collect())
@@ -155,7 +156,7 @@ impl Accounts {
         if !email.contains('@') || email.contains(odd) {
             return Err(Error::argument("the provider gave no mail address for the account"));
         }
-        let id = format!("{}:{email}", tokens.provider);
+        let id = AccountId::from(format!("{}:{email}", tokens.provider));
         if tokens.refresh.is_none() && !self.tokens.is_unattended(&id) {
             return Err(Error::new(ErrorKind::Auth, "there is no refresh token to store")
                 .next(format!("sign in with `daysheet account add {}`", tokens.provider)));
@@ -208,7 +209,7 @@ impl Accounts {
     ///
     /// # Errors
     /// [`ErrorKind::Store`] if it cannot be deleted.
-    pub async fn forget(&self, id: &str) -> Result<()> {
+    pub async fn forget(&self, id: &AccountId) -> Result<()> {
         self.store.delete_account(id).await?;
         self.store.forget_use(id).await?;
         self.tokens.forget(id);
@@ -229,7 +230,9 @@ impl Accounts {
             return Ok(row.clone().into());
         }
         let begins = |row: &&AccountRow| {
-            row.provider == name || row.email.starts_with(&name) || row.id.starts_with(&name)
+            row.provider == name
+                || row.email.starts_with(&name)
+                || row.id.as_str().starts_with(&name)
         };
         let mut meant: Vec<&AccountRow> = rows.iter().filter(begins).collect();
         // A part of an address counts only if it is not the beginning of another account's.
@@ -250,11 +253,11 @@ impl Accounts {
     ///
     /// # Errors
     /// [`ErrorKind::NoAccount`] if it is no longer signed in, [`ErrorKind::Store`] if it cannot be read.
-    pub async fn by_id(&self, id: &str) -> Result<Account> {
-        match self.rows().await?.iter().find(|row| row.id == id) {
+    pub async fn by_id(&self, id: &AccountId) -> Result<Account> {
+        match self.rows().await?.iter().find(|row| row.id == *id) {
             Some(row) => Ok(row.clone().into()),
             None => {
-                let (provider, email) = id.split_once(':').unwrap_or(("", id));
+                let (provider, email) = id.as_str().split_once(':').unwrap_or(("", id.as_str()));
                 let next = match oauth::provider_named(provider) {
                     Ok(_) => format!(
                         "call accounts with op=add provider={provider}, or {}",
@@ -276,7 +279,7 @@ impl Accounts {
     ///
     /// # Errors
     /// [`ErrorKind::Store`] if they cannot be read.
-    pub async fn last_uses(&self) -> Result<HashMap<String, i64>> {
+    pub async fn last_uses(&self) -> Result<HashMap<AccountId, i64>> {
         self.store.last_uses().await
     }
 
@@ -302,7 +305,7 @@ impl Accounts {
     /// [`ErrorKind::Auth`] if the account must sign in again, [`ErrorKind::NoAccount`] if it was removed,
     /// [`ErrorKind::Network`], [`ErrorKind::Timeout`] or [`ErrorKind::Provider`] if a necessary refresh failed
     /// temporarily, [`ErrorKind::Store`] if the tokens cannot be read.
-    pub async fn bearer(&self, id: &str) -> Result<String> {
+    pub async fn bearer(&self, id: &AccountId) -> Result<String> {
         self.tokens.access(id, None).await
     }
 
@@ -311,18 +314,18 @@ impl Accounts {
     ///
     /// # Errors
     /// See [`Accounts::bearer`].
-    pub async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String> {
+    pub async fn refreshed_after_401(&self, id: &AccountId, rejected: &str) -> Result<String> {
         self.tokens.access(id, Some(rejected)).await
     }
 }
 
 #[async_trait]
 impl TokenStore for Accounts {
-    async fn bearer(&self, id: &str) -> Result<String> {
+    async fn bearer(&self, id: &AccountId) -> Result<String> {
         self.bearer(id).await
     }
 
-    async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String> {
+    async fn refreshed_after_401(&self, id: &AccountId, rejected: &str) -> Result<String> {
         self.refreshed_after_401(id, rejected).await
     }
 }
@@ -330,7 +333,7 @@ impl TokenStore for Accounts {
 /// Returns the account with this id or full address, if there is one.
 fn exact<'a>(rows: &'a [AccountRow], name: &str) -> Result<Option<&'a AccountRow>> {
     let name = name.trim();
-    if let Some(row) = rows.iter().find(|row| row.id.eq_ignore_ascii_case(name)) {
+    if let Some(row) = rows.iter().find(|row| row.id.as_str().eq_ignore_ascii_case(name)) {
         return Ok(Some(row));
     }
     let named: Vec<&AccountRow> =
@@ -353,6 +356,6 @@ fn label(row: &AccountRow, rows: &[AccountRow]) -> String {
     let same = rows.iter().filter(|one| one.email == row.email);
     match same.count() {
         1 => row.email.clone(),
-        _ => row.id.clone(),
+        _ => row.id.to_string(),
     }
 }

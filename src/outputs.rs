@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use daysheet_core::body;
 use daysheet_core::clock::Clock;
 use daysheet_core::error::Result;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::text::fence::ALPHABET;
 use daysheet_core::text::{LINE, wrapped};
 use sha2::{Digest, Sha256};
@@ -73,7 +74,7 @@ pub enum StoredOutput {
         /// The recipe as it was stored.
         recipe: String,
         /// The ids of the accounts that it concerns.
-        accounts: Vec<String>,
+        accounts: Vec<AccountId>,
     },
 }
 
@@ -94,7 +95,7 @@ impl ResultStore {
     ///
     /// A text longer than 1 MiB loses its end, with a note. If the store cannot be written, the
     /// text is kept only in memory.
-    pub async fn keep(&self, recipe: &str, text: &str, accounts: &[String]) -> String {
+    pub async fn keep(&self, recipe: &str, text: &str, accounts: &[AccountId]) -> String {
         let hash = hash(text);
         let text = cut_to_limit(text);
         // Unless the settings allow it, no mail is stored on disk, only the recipe.
@@ -176,19 +177,23 @@ impl ResultStore {
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the store cannot be written.
-    pub async fn purge(&self, account: &str) -> Result<()> {
+    pub async fn purge(&self, account: &AccountId) -> Result<()> {
         self.memory().purge(account);
         self.store.forget_outputs(account).await
     }
 
     /// Returns one of these accounts that is not signed in, or was signed in again after `since`,
     /// in seconds since 1970.
-    async fn signed_out(&self, accounts: &[String], since: Option<i64>) -> Result<Option<String>> {
+    async fn signed_out(
+        &self,
+        accounts: &[AccountId],
+        since: Option<i64>,
+    ) -> Result<Option<AccountId>> {
         if accounts.is_empty() {
             return Ok(None);
         }
         let there = self.accounts.list_now().await?;
-        let is_there = |id: &&String| {
+        let is_there = |id: &&AccountId| {
             there.iter().any(|account| {
                 account.id == **id && since.is_none_or(|since| account.added.as_second() <= since)
             })
@@ -214,7 +219,7 @@ struct RecentOutputs {
 #[derive(Clone)]
 struct CachedOutput {
     text: Arc<str>,
-    accounts: Vec<String>,
+    accounts: Vec<AccountId>,
     /// The time of keeping it, in seconds since 1970.
     since: i64,
     used: u64,
@@ -222,7 +227,7 @@ struct CachedOutput {
 
 impl RecentOutputs {
     /// Keeps an output; `since` is the time, in seconds since 1970.
-    fn insert(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>, since: i64) {
+    fn insert(&mut self, hash: &str, text: Arc<str>, accounts: Vec<AccountId>, since: i64) {
         self.uses += 1;
         self.bytes += text.len();
         let cached = CachedOutput { text, accounts, since, used: self.uses };
@@ -247,7 +252,7 @@ impl RecentOutputs {
         Some(cached.clone())
     }
 
-    fn purge(&mut self, account: &str) {
+    fn purge(&mut self, account: &AccountId) {
         self.cached.retain(|_, cached| !cached.accounts.iter().any(|id| id == account));
         self.bytes = self.cached.values().map(|cached| cached.text.len()).sum();
     }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::AccountStatus;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::upstream::{CountKind, UpstreamRequests};
 use oauth2::{AccessToken, RefreshToken};
 use serde::{Deserialize, Serialize};
@@ -72,7 +73,7 @@ pub(super) struct TokenManager {
     store: Store,
     /// The counters of refreshes and sign-ins.
     pub(super) upstream: Arc<UpstreamRequests>,
-    slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<AccountSlot>>>>,
+    slots: Mutex<HashMap<AccountId, Arc<tokio::sync::Mutex<AccountSlot>>>>,
 }
 
 /// The tokens of one account in this process. Only the holder of its lock may refresh them.
@@ -116,7 +117,7 @@ impl TokenManager {
     /// provider has answered with 401.
     pub(super) async fn access(
         self: &Arc<Self>,
-        id: &str,
+        id: &AccountId,
         rejected: Option<&str>,
     ) -> Result<String> {
         let started = Instant::now();
@@ -157,13 +158,13 @@ impl TokenManager {
         .map_err(|_ended| Error::new(ErrorKind::Internal, "a refresh was interrupted"))?
     }
 
-    fn slot(&self, id: &str) -> Arc<tokio::sync::Mutex<AccountSlot>> {
+    fn slot(&self, id: &AccountId) -> Arc<tokio::sync::Mutex<AccountSlot>> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.entry(id.to_owned()).or_default().clone()
     }
 
     /// Drops the cached tokens of an account whose row has changed.
-    pub(super) fn forget(&self, id: &str) {
+    pub(super) fn forget(&self, id: &AccountId) {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.remove(id);
     }
@@ -173,7 +174,7 @@ impl TokenManager {
     async fn renew(
         &self,
         slot: &mut AccountSlot,
-        id: &str,
+        id: &AccountId,
         rejected: Option<&str>,
     ) -> Result<String> {
         let give_up = Instant::now() + PATIENCE;
@@ -294,7 +295,7 @@ impl TokenManager {
     }
 
     /// Returns true if the settings have a source of tokens for the account that needs no sign-in.
-    pub(super) fn is_unattended(&self, id: &str) -> bool {
+    pub(super) fn is_unattended(&self, id: &AccountId) -> bool {
         oauth::unattended(&self.config, id).is_some()
     }
 
@@ -360,8 +361,8 @@ impl TokenManager {
         Error::new(ErrorKind::Auth, problem).next(self.again(row))
     }
 
-    fn signed_out(&self, id: &str) -> Error {
-        let provider = id.split(':').next().unwrap_or_default();
+    fn signed_out(&self, id: &AccountId) -> Error {
+        let provider = id.as_str().split(':').next().unwrap_or_default();
         Error::new(ErrorKind::NoAccount, "the account was removed")
             .next(format!("{} to sign in again", self.again_at(provider)))
     }
@@ -380,7 +381,7 @@ impl TokenManager {
     }
 
     /// Seals tokens for the row of this account.
-    pub(super) async fn seal(&self, id: &str, cached: &CachedTokens) -> Result<String> {
+    pub(super) async fn seal(&self, id: &AccountId, cached: &CachedTokens) -> Result<String> {
         let bytes = serde_json::to_vec(cached)
             .map_err(|_opaque| Error::new(ErrorKind::Internal, "tokens could not be serialized"))?;
         self.store.seal(&account_identity(id), &bytes).await

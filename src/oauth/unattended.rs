@@ -1,6 +1,7 @@
 //! Access tokens without sign-in: from a command, or with the key of a service account.
 
 use daysheet_core::error::Result;
+use daysheet_core::provider::ids::AccountId;
 
 use super::providers::provider_named;
 use super::tokens::GrantedTokens;
@@ -17,11 +18,11 @@ pub(crate) enum UnattendedAccess<'a> {
 }
 
 /// Returns the source of tokens without sign-in for the account `id`, if the settings have one.
-pub(crate) fn unattended<'a>(config: &'a Config, id: &str) -> Option<UnattendedAccess<'a>> {
-    match config.token_commands.get(id) {
+pub(crate) fn unattended<'a>(config: &'a Config, id: &AccountId) -> Option<UnattendedAccess<'a>> {
+    match config.token_commands.get(id.as_str()) {
         // A command for one account takes precedence over the service account of its domain.
         Some(command) => Some(UnattendedAccess::Command(command)),
-        None if id.starts_with("google:") => {
+        None if id.as_str().starts_with("google:") => {
             config.google_service_account.as_ref().map(UnattendedAccess::Service)
         }
         None => None,
@@ -37,15 +38,15 @@ impl UnattendedAccess<'_> {
     pub(crate) async fn tokens(
         self,
         config: &Config,
-        id: &str,
+        id: &AccountId,
         tenant: Option<&str>,
         scopes: &[&str],
     ) -> Result<GrantedTokens> {
-        let (provider, email) = id.split_once(':').unwrap_or((id, ""));
+        let (provider, email) = id.as_str().split_once(':').unwrap_or((id.as_str(), ""));
         match self {
             Self::Service(account) => service::tokens(config, account, email, scopes).await,
             Self::Command(command) => {
-                let (access, expires) = command::token(id, command, &config.clock).await?;
+                let (access, expires) = command::token(id.as_str(), command, &config.clock).await?;
                 Ok(GrantedTokens {
                     provider: provider_named(provider)?.name,
                     tenant: tenant.map(str::to_owned),

@@ -13,6 +13,7 @@ use daysheet_core::choice::WordChoice;
 use daysheet_core::encode::Document;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::zone_label;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{CHANGE, TableColumn};
 use daysheet_core::text::{Note, NoteKey, counted, note, ours};
@@ -220,7 +221,7 @@ async fn plan_changes(
         }
         return Ok(plan);
     }
-    let known = |id: &str| accounts.iter().any(|account| account.id == id);
+    let known = |id: &AccountId| accounts.iter().any(|account| account.id == *id);
     if request.account.is_some() && plan.places.iter().any(|place| !known(&place.account)) {
         return Err(Error::argument("the cursor covers other accounts too")
             .next("give the cursor alone, or start again for that account"));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use daysheet_core::error::Result;
 use daysheet_core::flatten::RowContext;
 use daysheet_core::project::project;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{Account, PeopleQuery};
 use daysheet_core::row::RowCell;
 use daysheet_core::schemas::{CATEGORY, FOLDER, MESSAGE, Table};
@@ -33,19 +34,19 @@ const DAYS: &[&str] = &[
 #[derive(Debug, Default)]
 pub(super) struct FolderNames {
     /// The names and the time at which they were read, by the ids of their accounts.
-    by_account: Mutex<HashMap<String, (Instant, Vec<String>)>>,
+    by_account: Mutex<HashMap<AccountId, (Instant, Vec<String>)>>,
 }
 
 impl FolderNames {
     /// Returns the names of an account, if they were read lately.
-    fn names_of(&self, account: &str) -> Option<Vec<String>> {
+    fn names_of(&self, account: &AccountId) -> Option<Vec<String>> {
         let by_account = self.by_account.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, names) = by_account.get(account)?;
         (since.elapsed() < NAMES_LAST).then(|| names.clone())
     }
 
     /// Keeps the names of an account.
-    fn keep(&self, account: &str, names: Vec<String>) {
+    fn keep(&self, account: &AccountId, names: Vec<String>) {
         let mut by_account = self.by_account.lock().unwrap_or_else(PoisonError::into_inner);
         by_account.insert(account.to_owned(), (Instant::now(), names));
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{Account, FailedItem};
 use daysheet_core::row::RowTable;
 use daysheet_core::text::{Note, note};
@@ -18,7 +19,7 @@ pub(super) async fn resolve_handle(
     ctx: &Context,
     kind: HandleKind,
     id: &str,
-) -> Result<Option<(String, String)>> {
+) -> Result<Option<(AccountId, String)>> {
     let Some((found, number)) = HandleKind::parse(id) else {
         return Ok(None);
     };
@@ -36,7 +37,7 @@ pub(super) async fn resolve_handle(
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ObjectKey<'a> {
     /// The account's id.
-    pub(super) account: &'a str,
+    pub(super) account: &'a AccountId,
     /// The kind of its handle.
     pub(super) kind: HandleKind,
     /// The provider's id.

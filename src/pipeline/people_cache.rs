@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::text::sender_auth::KnownPerson;
 use daysheet_core::text::{MailAddress, Note};
 
@@ -13,8 +14,8 @@ pub(super) const GOOD: Duration = Duration::from_mins(10);
 /// The people of accounts, and the findings about senders.
 #[derive(Default)]
 pub(super) struct KnownPeople {
-    pub(super) circles: Mutex<HashMap<String, AccountPeople>>,
-    pub(super) written: Mutex<HashMap<String, Vec<KnownPerson>>>,
+    pub(super) circles: Mutex<HashMap<AccountId, AccountPeople>>,
+    pub(super) written: Mutex<HashMap<AccountId, Vec<KnownPerson>>>,
 }
 
 /// The people of one account.
@@ -27,13 +28,17 @@ pub(super) struct AccountPeople {
 }
 
 impl KnownPeople {
-    pub(super) fn circle(&self, account: &str) -> Option<AccountPeople> {
+    pub(super) fn circle(&self, account: &AccountId) -> Option<AccountPeople> {
         let circles = self.circles.lock().unwrap_or_else(PoisonError::into_inner);
         circles.get(account).filter(|one| one.since.elapsed() < GOOD).cloned()
     }
 
     /// Adds people that an account has written to.
-    pub(super) fn wrote_to<'a>(&self, account: &str, addresses: impl Iterator<Item = &'a String>) {
+    pub(super) fn wrote_to<'a>(
+        &self,
+        account: &AccountId,
+        addresses: impl Iterator<Item = &'a String>,
+    ) {
         let address = |email: &String| KnownPerson::new(MailAddress::new(None, email), true);
         let people = addresses.filter_map(address).collect();
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,7 +46,7 @@ impl KnownPeople {
     }
 
     /// Drops the people of an account, so that they are read again.
-    pub(super) fn forget(&self, account: &str) {
+    pub(super) fn forget(&self, account: &AccountId) {
         self.circles.lock().unwrap_or_else(PoisonError::into_inner).remove(account);
     }
 }

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::AccountStatus;
+use daysheet_core::provider::ids::AccountId;
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
@@ -26,7 +27,7 @@ use super::settings::SettingName;
 #[derive(Clone)]
 pub struct AccountRow {
     /// Short stable id, such as `google:mira@example.com`.
-    pub id: String,
+    pub id: AccountId,
     /// The provider's name, such as `google`.
     pub provider: String,
     /// The mailbox's address.
@@ -52,7 +53,7 @@ pub struct AccountRow {
 impl FromRow<'_, AnyRow> for AccountRow {
     fn from_row(row: &AnyRow) -> sqlx::Result<Self> {
         Ok(Self {
-            id: row.try_get("id")?,
+            id: row.try_get::<String, _>("id")?.into(),
             provider: row.try_get("provider")?,
             email: row.try_get("email")?,
             via: row.try_get("via")?,
@@ -88,14 +89,14 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn account_row(&self, id: &str) -> Result<Option<AccountRow>> {
+    pub async fn account_row(&self, id: &AccountId) -> Result<Option<AccountRow>> {
         sqlx::query_as(
             "SELECT id, provider, email, via, tenant, scopes, status, problem, \
                     added, sealed, version \
              FROM accounts WHERE owner = $1 AND id = $2",
         )
         .bind(self.owner())
-        .bind(id)
+        .bind(id.as_str())
         .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))
@@ -120,7 +121,7 @@ impl Store {
                     added, sealed, version",
         )
         .bind(self.owner())
-        .bind(&row.id)
+        .bind(row.id.as_str())
         .bind(&row.provider)
         .bind(&row.email)
         .bind(&row.scopes)
@@ -141,7 +142,7 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn replace_tokens(&self, id: &str, version: i64, sealed: &str) -> Result<bool> {
+    pub async fn replace_tokens(&self, id: &AccountId, version: i64, sealed: &str) -> Result<bool> {
         self.changes_one(
             sqlx::query(
                 "UPDATE accounts SET sealed = $4, version = version + 1, \
@@ -149,7 +150,7 @@ impl Store {
                  WHERE owner = $1 AND id = $2 AND version = $3",
             )
             .bind(self.owner())
-            .bind(id)
+            .bind(id.as_str())
             .bind(version)
             .bind(sealed),
         )
@@ -163,7 +164,7 @@ impl Store {
     /// [`ErrorKind::Store`].
     pub async fn refuse_account(
         &self,
-        id: &str,
+        id: &AccountId,
         version: i64,
         status: AccountStatus,
         problem: &str,
@@ -174,7 +175,7 @@ impl Store {
                  WHERE owner = $1 AND id = $2 AND version = $3",
             )
             .bind(self.owner())
-            .bind(id)
+            .bind(id.as_str())
             .bind(version)
             .bind(status.word())
             .bind(problem),
@@ -187,7 +188,7 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn lock_account(&self, id: &str) -> Result<Option<ProcessLock>> {
+    pub async fn lock_account(&self, id: &AccountId) -> Result<Option<ProcessLock>> {
         self.try_lock(format!("account {} {id}", self.owner()), false, false).await
     }
 
@@ -197,11 +198,11 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn delete_account(&self, id: &str) -> Result<bool> {
+    pub async fn delete_account(&self, id: &AccountId) -> Result<bool> {
         let mut tx = self.writing().await?;
         let done = sqlx::query("DELETE FROM accounts WHERE owner = $1 AND id = $2")
             .bind(self.owner())
-            .bind(id)
+            .bind(id.as_str())
             .execute(&mut *tx)
             .await
             .map_err(|error| self.broken(&error))?;
@@ -209,7 +210,7 @@ impl Store {
         // States of several accounts have several ids in `account`, so they do not match and stay.
         sqlx::query("DELETE FROM undos WHERE owner = $1 AND account = $2")
             .bind(self.owner())
-            .bind(id)
+            .bind(id.as_str())
             .execute(&mut *tx)
             .await
             .map_err(|error| self.broken(&error))?;
@@ -221,15 +222,15 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn note_use(&self, account: &str) -> Result<()> {
-        self.set_setting(SettingName::LastUse(account), &self.now().to_string()).await
+    pub async fn note_use(&self, account: &AccountId) -> Result<()> {
+        self.set_setting(SettingName::LastUse(account.as_str()), &self.now().to_string()).await
     }
 
     /// Returns the time of last use of each account, in seconds since 1970, by id.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn last_uses(&self) -> Result<HashMap<String, i64>> {
+    pub async fn last_uses(&self) -> Result<HashMap<AccountId, i64>> {
         let prefix = SettingName::LastUse("").to_string();
         let rows: Vec<(String, String)> =
             sqlx::query_as("SELECT name, value FROM settings WHERE owner = $1 AND name LIKE $2")
@@ -240,7 +241,7 @@ impl Store {
                 .map_err(|error| self.broken(&error))?;
         let rows = rows.into_iter();
         let used = |(name, value): (String, String)| {
-            Some((name.strip_prefix(&prefix)?.to_owned(), value.parse().ok()?))
+            Some((name.strip_prefix(&prefix)?.into(), value.parse().ok()?))
         };
         Ok(rows.filter_map(used).collect())
     }
@@ -249,8 +250,8 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn forget_use(&self, account: &str) -> Result<()> {
-        self.remove_setting(SettingName::LastUse(account)).await
+    pub async fn forget_use(&self, account: &AccountId) -> Result<()> {
+        self.remove_setting(SettingName::LastUse(account.as_str())).await
     }
 
     /// Runs a statement about one row. Returns true if it found its row.

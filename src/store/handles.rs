@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::AccountId;
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 use super::database::{Store, numbered};
@@ -116,7 +117,12 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn handles(&self, account: &str, kind: HandleKind, ids: &[&str]) -> Result<Vec<u64>> {
+    pub async fn handles(
+        &self,
+        account: &AccountId,
+        kind: HandleKind,
+        ids: &[&str],
+    ) -> Result<Vec<u64>> {
         let mut known = self.known_handles(account, kind, ids).await?;
         let mut seen = BTreeSet::new();
         let unknown: Vec<&str> =
@@ -140,7 +146,7 @@ impl Store {
     /// [`ErrorKind::Store`].
     pub async fn known_handles(
         &self,
-        account: &str,
+        account: &AccountId,
         kind: HandleKind,
         ids: &[&str],
     ) -> Result<BTreeMap<String, u64>> {
@@ -173,11 +179,15 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn resolve(&self, kind: HandleKind, number: u64) -> Result<Option<(String, String)>> {
+    pub async fn resolve(
+        &self,
+        kind: HandleKind,
+        number: u64,
+    ) -> Result<Option<(AccountId, String)>> {
         let Ok(number) = i64::try_from(number) else {
             return Ok(None);
         };
-        sqlx::query_as(
+        let row: Option<(String, String)> = sqlx::query_as(
             "SELECT account, provider_id FROM handles \
              WHERE owner = $1 AND kind = $2 AND number = $3",
         )
@@ -186,7 +196,8 @@ impl Store {
         .bind(number)
         .fetch_optional(&mut *self.connection().await?)
         .await
-        .map_err(|error| self.broken(&error))
+        .map_err(|error| self.broken(&error))?;
+        Ok(row.map(|(account, id)| (account.into(), id)))
     }
 
     /// Gives the handle of `old` to `new`, the id that the same object has now, unless
@@ -196,7 +207,7 @@ impl Store {
     /// [`ErrorKind::Store`].
     pub async fn move_handle(
         &self,
-        account: &str,
+        account: &AccountId,
         kind: HandleKind,
         old: &str,
         new: &str,
@@ -209,7 +220,7 @@ impl Store {
         )
         .bind(self.owner())
         .bind(kind.to_string())
-        .bind(account)
+        .bind(account.as_str())
         .bind(old)
         .bind(new)
         .execute(&mut *self.connection().await?)
@@ -221,7 +232,7 @@ impl Store {
     /// Gives numbers to `ids`, which are distinct, and adds them to `known`.
     async fn number(
         &self,
-        account: &str,
+        account: &AccountId,
         kind: HandleKind,
         ids: &[&str],
         known: &mut BTreeMap<String, u64>,
@@ -246,7 +257,7 @@ impl Store {
                 .persistent(false)
                 .bind(self.owner())
                 .bind(kind.to_string())
-                .bind(account);
+                .bind(account.as_str());
             for &(number, id) in batch {
                 insert = insert.bind(number).bind(id);
             }
@@ -267,7 +278,7 @@ impl Store {
     async fn read_handles(
         &self,
         connection: &mut AnyConnection,
-        account: &str,
+        account: &AccountId,
         kind: HandleKind,
         ids: &[&str],
         known: &mut BTreeMap<String, u64>,
@@ -282,7 +293,7 @@ impl Store {
                 .persistent(false)
                 .bind(self.owner())
                 .bind(kind.to_string())
-                .bind(account);
+                .bind(account.as_str());
             for id in batch {
                 select = select.bind(*id);
             }

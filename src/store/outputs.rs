@@ -8,7 +8,10 @@
 //!
 //! The callers define the content of a recipe.
 
+use std::slice;
+
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::AccountId;
 use sqlx::AnyConnection;
 
 use super::database::Store;
@@ -26,7 +29,7 @@ pub struct OutputRecord {
     /// The call that produced it.
     pub recipe: String,
     /// The ids of the accounts that it concerns.
-    pub accounts: Vec<String>,
+    pub accounts: Vec<AccountId>,
     /// Its complete text, if stored.
     pub text: Option<String>,
 }
@@ -149,16 +152,20 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn forget_outputs(&self, account: &str) -> Result<()> {
+    pub async fn forget_outputs(&self, account: &AccountId) -> Result<()> {
         let mut tx = self.writing().await?;
         self.delete_outputs(&mut tx, account).await?;
         self.commit(tx).await
     }
 
     /// Deletes the outputs in a transaction of the caller.
-    pub(super) async fn delete_outputs(&self, tx: &mut AnyConnection, account: &str) -> Result<()> {
+    pub(super) async fn delete_outputs(
+        &self,
+        tx: &mut AnyConnection,
+        account: &AccountId,
+    ) -> Result<()> {
         let mut pattern = String::new();
-        for char in join_accounts(&[account.to_owned()]).chars() {
+        for char in join_accounts(slice::from_ref(account)).chars() {
             // Addresses contain `_`, which LIKE would match to any character.
             if matches!(char, '!' | '%' | '_') {
                 pattern.push('!');
@@ -200,14 +207,17 @@ fn identity(hash: &str) -> String {
 
 /// Joins account ids for a row, each between line feeds, so that whole ids can be found. No id
 /// contains a line feed.
-fn join_accounts(accounts: &[String]) -> String {
+fn join_accounts(accounts: &[AccountId]) -> String {
     match accounts {
         [] => String::new(),
-        some => format!("\n{}\n", some.join("\n")),
+        some => {
+            let some: Vec<&str> = some.iter().map(AccountId::as_str).collect();
+            format!("\n{}\n", some.join("\n"))
+        }
     }
 }
 
-fn split(accounts: &str) -> Vec<String> {
+fn split(accounts: &str) -> Vec<AccountId> {
     let ids = accounts.split('\n').filter(|id| !id.is_empty());
-    ids.map(str::to_owned).collect()
+    ids.map(AccountId::from).collect()
 }

@@ -14,6 +14,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::AccountId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -96,6 +97,6 @@ pub fn new_key() -> Result<String> {
 }
 
 /// Returns the name that the sealed tokens of the account with this id are bound to.
-pub fn account_identity(id: &str) -> String {
+pub fn account_identity(id: &AccountId) -> String {
     format!("account {id}")
 }

@@ -4,6 +4,7 @@
 //! asks the provider about the outcome of a row in doubt.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::AccountId;
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
@@ -16,7 +17,7 @@ const HOUR: i64 = 60 * 60;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingSend {
     /// The account's id.
-    pub account: String,
+    pub account: AccountId,
     /// The provider's id of the draft.
     pub draft: String,
     /// Its Message-ID without brackets.
@@ -50,7 +51,7 @@ pub struct JournalRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalledSend {
     /// The account's id.
-    pub account: String,
+    pub account: AccountId,
     /// Its Message-ID without brackets.
     pub message_id: String,
     /// True if it is known to have been sent.
@@ -100,7 +101,7 @@ impl Store {
             .map_err(broken)?;
         let before = sqlx::query_as(FIND)
             .bind(self.owner())
-            .bind(&sending.account)
+            .bind(sending.account.as_str())
             .bind(&sending.draft)
             .fetch_optional(&mut *tx)
             .await
@@ -135,7 +136,7 @@ impl Store {
              VALUES ($1, $2, $3, $4, $5, 'sending', $6, $7, $8)",
         )
         .bind(self.owner())
-        .bind(&sending.account)
+        .bind(sending.account.as_str())
         .bind(&sending.draft)
         .bind(&sending.message_id)
         .bind(&sending.thread)
@@ -153,10 +154,14 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn journalled(&self, account: &str, draft: &str) -> Result<Option<JournalRecord>> {
+    pub async fn journalled(
+        &self,
+        account: &AccountId,
+        draft: &str,
+    ) -> Result<Option<JournalRecord>> {
         sqlx::query_as(FIND)
             .bind(self.owner())
-            .bind(account)
+            .bind(account.as_str())
             .bind(draft)
             .fetch_optional(&mut *self.connection().await?)
             .await
@@ -180,7 +185,14 @@ impl Store {
         .map_err(|error| self.broken(&error))?;
         let sent = |(account, message_id, state, recipients, started, due)| {
             let state: String = state;
-            JournalledSend { account, message_id, sent: state == "sent", recipients, started, due }
+            JournalledSend {
+                account: AccountId::from(account),
+                message_id,
+                sent: state == "sent",
+                recipients,
+                started,
+                due,
+            }
         };
         Ok(rows.into_iter().map(sent).collect())
     }
@@ -189,7 +201,12 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn note_sent(&self, account: &str, draft: &str, sent_id: Option<&str>) -> Result<()> {
+    pub async fn note_sent(
+        &self,
+        account: &AccountId,
+        draft: &str,
+        sent_id: Option<&str>,
+    ) -> Result<()> {
         sqlx::query(
             "UPDATE sends SET state = 'sent', sent_id = $1, ended = $2 \
              WHERE owner = $3 AND account = $4 AND draft = $5",
@@ -197,7 +214,7 @@ impl Store {
         .bind(sent_id)
         .bind(self.now())
         .bind(self.owner())
-        .bind(account)
+        .bind(account.as_str())
         .bind(draft)
         .execute(&mut *self.connection().await?)
         .await
@@ -210,13 +227,13 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn forget_unsent(&self, account: &str, draft: &str) -> Result<()> {
+    pub async fn forget_unsent(&self, account: &AccountId, draft: &str) -> Result<()> {
         sqlx::query(
             "DELETE FROM sends \
              WHERE owner = $1 AND account = $2 AND draft = $3 AND state = 'sending'",
         )
         .bind(self.owner())
-        .bind(account)
+        .bind(account.as_str())
         .bind(draft)
         .execute(&mut *self.connection().await?)
         .await

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::AccountId;
 
 use super::database::Store;
 
@@ -32,7 +33,7 @@ pub(super) enum SettingName<'a> {
     /// The levels that were created with a folder.
     CreatedWith {
         /// The id of the account.
-        account: &'a str,
+        account: &'a AccountId,
         /// The provider's id of the folder.
         folder: &'a str,
     },

@@ -5,6 +5,7 @@
 //! configured number of days. Numbers are never used again.
 
 use daysheet_core::error::Result;
+use daysheet_core::provider::ids::AccountId;
 use sqlx::AnyConnection;
 
 use super::database::Store;
@@ -55,13 +56,13 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn undo_of(&self, account: &str, what: &str) -> Result<Option<u64>> {
+    pub async fn undo_of(&self, account: &AccountId, what: &str) -> Result<Option<u64>> {
         let number: Option<i64> = sqlx::query_scalar(
             "SELECT MAX(number) FROM undos \
              WHERE owner = $1 AND account = $2 AND what = $3 AND saved > $4",
         )
         .bind(self.owner())
-        .bind(account)
+        .bind(account.as_str())
         .bind(what)
         .bind(self.too_old(self.inner.retention.undos))
         .fetch_one(&mut *self.connection().await?)
@@ -122,7 +123,12 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn keep_created(&self, account: &str, folder: &str, above: &[String]) -> Result<()> {
+    pub async fn keep_created(
+        &self,
+        account: &AccountId,
+        folder: &str,
+        above: &[String],
+    ) -> Result<()> {
         if above.is_empty() || folder.is_empty() {
             return Ok(());
         }
@@ -133,7 +139,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn created_with(&self, account: &str, folder: &str) -> Result<Vec<String>> {
+    pub async fn created_with(&self, account: &AccountId, folder: &str) -> Result<Vec<String>> {
         let above =
             self.setting(SettingName::CreatedWith { account, folder }).await?.unwrap_or_default();
         Ok(above.lines().map(str::to_owned).collect())

@@ -2,6 +2,7 @@
 
 use daysheet_core::choice::{WordChoice, words};
 use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::ids::AccountId;
 
 use super::kinds::{ACCOUNT, TEXT, choice, default, tool};
 use super::view::AnswerView;
@@ -99,11 +100,11 @@ pub struct SignInArguments {
 
 impl SignInArguments {
     /// Returns the id that the account will have, or an empty text if its address is unknown yet.
-    pub fn id(&self) -> String {
+    pub fn id(&self) -> AccountId {
         // An account is named after its mailbox, not after the person who opens it.
         let owner = self.mailbox.as_ref().or(self.address.as_ref());
-        let id = owner.map(|owner| format!("{}:{}", self.provider, owner.trim().to_lowercase()));
-        id.unwrap_or_default()
+        let id = |owner: &String| format!("{}:{}", self.provider, owner.trim().to_lowercase());
+        owner.map(|owner| id(owner).into()).unwrap_or_default()
     }
 
     /// Checks the requirements of every sign-in.

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::Calendars;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::upstream::UpstreamShare;
 use daysheet_core::provider::{
     AccountStatus, Mailbox, ProviderConnector, ProviderEndpoints, ServiceSettings, TokenStore,
@@ -308,7 +309,7 @@ impl Tap {
 /// The access tokens of signed-in users, by account. A refused token is replaced by a new sign-in,
 /// once for all waiting callers.
 struct Tokens {
-    cache: tokio::sync::Mutex<HashMap<String, String>>,
+    cache: tokio::sync::Mutex<HashMap<AccountId, String>>,
     /// The user and the sign-in; `None` over a scripted service.
     sign_in: Option<(User, &'static SignIn, &'static str)>,
 }
@@ -324,14 +325,14 @@ impl Tokens {
 
 #[async_trait]
 impl TokenStore for Tokens {
-    async fn bearer(&self, id: &str) -> Result<String> {
+    async fn bearer(&self, id: &AccountId) -> Result<String> {
         Ok(self.cache.lock().await[id].clone())
     }
 
-    async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String> {
+    async fn refreshed_after_401(&self, id: &AccountId, rejected: &str) -> Result<String> {
         let mut cache = self.cache.lock().await;
         if cache[id] == rejected {
-            let (_, address) = id.split_once(':').unwrap();
+            let (_, address) = id.as_str().split_once(':').unwrap();
             cache.insert(id.to_owned(), self.signed_in(address).await?);
         }
         Ok(cache[id].clone())
@@ -422,7 +423,7 @@ impl Tapped {
         token: String,
     ) -> Account {
         let account = Account {
-            id: format!("{provider}:{address}"),
+            id: format!("{provider}:{address}").into(),
             provider: provider.to_owned(),
             email: address.to_owned(),
             via: via.map(str::to_owned),

@@ -484,7 +484,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
          for mail it writes: programs cannot read Outlook's own\""
     );
     assert_eq!(
-        harness.store.signature("microsoft:ana@example.com").await.unwrap().as_deref(),
+        harness.store.signature(&"microsoft:ana@example.com".into()).await.unwrap().as_deref(),
         Some("Ana\nLamps")
     );
     assert_eq!(harness.ana().written(), Vec::<String>::new());

@@ -291,7 +291,7 @@ async fn handles_threads_and_ids_are_resolved() {
     harness.ana().fill(3);
     let kind = daysheet::store::HandleKind::Thread;
     let account = "google:ana@example.com";
-    harness.store.handles(account, kind, &["ana"]).await.unwrap();
+    harness.store.handles(&account.into(), kind, &["ana"]).await.unwrap();
     let done = harness
         .ok("mail_modify", json!({"ids": ["t1", "ana-0002", "ana-0003", "m99"], "do": "star"}))
         .await;

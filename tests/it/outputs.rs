@@ -7,6 +7,7 @@ mod reading;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use daysheet::accounts::{Accounts, steady};
@@ -14,6 +15,7 @@ use daysheet::config::Config;
 use daysheet::outputs::{ResultStore, StoredOutput, hash, parse_id};
 use daysheet::store::Store;
 use daysheet_core::clock::{Clock, ManualClock};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::text::{LINE, wrapped};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
@@ -24,7 +26,7 @@ use tempfile::TempDir;
 use crate::common::clock;
 use crate::common::harness::tokens;
 
-const MIRA: &str = "google:mira@example.com";
+static MIRA: LazyLock<AccountId> = LazyLock::new(|| "google:mira@example.com".into());
 const RECIPE: &str = r#"{"tool":"mail_search","arguments":{"q":"lamp"}}"#;
 
 /// A process of the user, with its own memory.
@@ -59,12 +61,12 @@ fn process_at(home: &Path, outputs: &str, clock: Clock) -> Process {
 }
 
 impl Process {
-    async fn sign_in(&self, email: &str) -> String {
+    async fn sign_in(&self, email: &str) -> AccountId {
         self.accounts.add(tokens("google", "x", "y"), email).await.unwrap().id
     }
 
-    async fn keep(&self, text: &str, accounts: &[&str]) -> String {
-        let accounts: Vec<String> = accounts.iter().map(|id| (*id).to_owned()).collect();
+    async fn keep(&self, text: &str, accounts: &[&AccountId]) -> String {
+        let accounts: Vec<AccountId> = accounts.iter().map(|id| (*id).clone()).collect();
         self.outputs.keep(RECIPE, text, &accounts).await
     }
 
@@ -274,7 +276,7 @@ async fn outputs_are_deleted_with_their_account() {
         let all = [&of_mira, &of_both, &of_other, &of_nobody];
         // The other process has them in its memory, too.
         for (hash, text) in all.iter().zip(["of mira", "of both", "of the other"]) {
-            let known: &[&str] = match text {
+            let known: &[&AccountId] = match text {
                 "of mira" => &[&mira],
                 "of both" => &[&other_mira, &mira],
                 _ => &[&other_mira],
@@ -308,8 +310,8 @@ async fn new_sign_in_revives_no_old_outputs() {
     let one = process(home.path(), "disk");
     let other = process(home.path(), "disk");
     one.sign_in("mira@example.com").await;
-    let hash = one.keep("of mira", &[MIRA]).await;
-    other.accounts.forget(MIRA).await.unwrap();
+    let hash = one.keep("of mira", &[&MIRA]).await;
+    other.accounts.forget(&MIRA).await.unwrap();
     other.sign_in("mira@example.com").await;
     run(home.path(), "UPDATE accounts SET added = added + 10").await;
     assert_eq!(one.has(&hash).await, "nothing");
@@ -320,7 +322,7 @@ async fn new_sign_in_revives_no_old_outputs() {
 async fn output_of_a_removed_account_is_discarded() {
     let home = TempDir::new().unwrap();
     let one = process(home.path(), "disk");
-    let hash = one.keep("of mira", &[MIRA]).await;
+    let hash = one.keep("of mira", &[&MIRA]).await;
     assert_eq!(one.has(&hash).await, "nothing");
     assert_eq!(rows(home.path()).await, Vec::<String>::new());
 }

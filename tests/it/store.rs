@@ -11,12 +11,14 @@ mod upkeep;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use daysheet::store::sends::{PendingSend, SendCaps, SendStart};
 use daysheet::store::{AccountRow, HandleKind, Store, TicketKind};
 use daysheet_core::error::ErrorKind;
 use daysheet_core::provider::AccountStatus;
+use daysheet_core::provider::ids::AccountId;
 use futures_util::future::join_all;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AnyConnection, Connection, SqliteConnection};
@@ -24,7 +26,7 @@ use sqlx::{AnyConnection, Connection, SqliteConnection};
 use crate::common::postgres;
 use crate::support::config;
 
-const MIRA: &str = "google:mira@example.com";
+static MIRA: LazyLock<AccountId> = LazyLock::new(|| "google:mira@example.com".into());
 
 fn store(home: &Path) -> Store {
     Store::new(&config(home, &[]))
@@ -73,16 +75,16 @@ async fn handles_are_numbered_in_order_and_for_good() {
     let home = tempfile::tempdir().unwrap();
     let first = store(home.path());
     let kind = HandleKind::Message;
-    let numbers = first.handles(MIRA, kind, &["x", "y", "x", "z"]).await;
+    let numbers = first.handles(&MIRA, kind, &["x", "y", "x", "z"]).await;
     assert_eq!(numbers.unwrap(), [1, 2, 1, 3]);
     // Other accounts and kinds have separate handles.
-    assert_eq!(first.handles("google:bo@example.com", kind, &["x"]).await.unwrap(), [4]);
-    assert_eq!(first.handles(MIRA, HandleKind::Thread, &["x"]).await.unwrap(), [1]);
-    assert_eq!(first.handles(MIRA, kind, &[]).await.unwrap(), Vec::<u64>::new());
+    assert_eq!(first.handles(&"google:bo@example.com".into(), kind, &["x"]).await.unwrap(), [4]);
+    assert_eq!(first.handles(&MIRA, HandleKind::Thread, &["x"]).await.unwrap(), [1]);
+    assert_eq!(first.handles(&MIRA, kind, &[]).await.unwrap(), Vec::<u64>::new());
 
     let again = store(home.path());
-    assert_eq!(again.handles(MIRA, kind, &["z", "new", "x"]).await.unwrap(), [3, 5, 1]);
-    let owner = Some((MIRA.to_owned(), "y".to_owned()));
+    assert_eq!(again.handles(&MIRA, kind, &["z", "new", "x"]).await.unwrap(), [3, 5, 1]);
+    let owner = Some((MIRA.clone(), "y".to_owned()));
     assert_eq!(again.resolve(kind, 2).await.unwrap(), owner);
     assert_eq!(again.resolve(kind, 6).await.unwrap(), None);
     assert_eq!(again.resolve(kind, u64::MAX).await.unwrap(), None);
@@ -123,7 +125,7 @@ fn two_stores_share_one_handle_count() {
                         (start..start + 25).map(|n| format!("both-{n}")).collect();
                     for ids in [own, both] {
                         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-                        let new = store.handles(MIRA, HandleKind::Message, &ids).await;
+                        let new = store.handles(&MIRA, HandleKind::Message, &ids).await;
                         numbers.push(new.unwrap());
                     }
                 }
@@ -148,12 +150,12 @@ async fn concurrent_stores_assign_each_handle_once() {
     let (left, right) = ids.split_at(500);
     let (one, two) = (store(home.path()), store(home.path()));
     let (one, two) = tokio::join!(
-        one.handles(MIRA, HandleKind::Event, left),
-        two.handles(MIRA, HandleKind::Event, right)
+        one.handles(&MIRA, HandleKind::Event, left),
+        two.handles(&MIRA, HandleKind::Event, right)
     );
     let all: BTreeSet<u64> = one.unwrap().into_iter().chain(two.unwrap()).collect();
     assert_eq!(all, (1..=1000).collect());
-    let again = store(home.path()).handles(MIRA, HandleKind::Event, &ids).await;
+    let again = store(home.path()).handles(&MIRA, HandleKind::Event, &ids).await;
     assert_eq!(again.unwrap().len(), 1000);
 }
 
@@ -161,13 +163,13 @@ async fn concurrent_stores_assign_each_handle_once() {
 async fn known_handles_and_cursors_cause_no_write() {
     let _files = crate::common::postgres::in_files();
     let (home, store) = fresh();
-    store.handles(MIRA, HandleKind::Folder, &["a", "b"]).await.unwrap();
+    store.handles(&MIRA, HandleKind::Folder, &["a", "b"]).await.unwrap();
     store.save_cursor("page two").await.unwrap();
     // Another connection holds the write lock throughout.
     let mut other = raw(home.path()).await;
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     let started = Instant::now();
-    assert_eq!(store.handles(MIRA, HandleKind::Folder, &["b"]).await.unwrap(), [2]);
+    assert_eq!(store.handles(&MIRA, HandleKind::Folder, &["b"]).await.unwrap(), [2]);
     assert_eq!(store.save_cursor("page two").await.unwrap(), 1);
     assert!(started.elapsed() < Duration::from_secs(2));
 }
@@ -175,9 +177,9 @@ async fn known_handles_and_cursors_cause_no_write() {
 #[tokio::test]
 async fn handle_numbers_are_never_reused() {
     let (home, store) = fresh();
-    store.handles(MIRA, HandleKind::Draft, &["a", "b"]).await.unwrap();
+    store.handles(&MIRA, HandleKind::Draft, &["a", "b"]).await.unwrap();
     run(home.path(), "DELETE FROM handles").await;
-    assert_eq!(store.handles(MIRA, HandleKind::Draft, &["b"]).await.unwrap(), [3]);
+    assert_eq!(store.handles(&MIRA, HandleKind::Draft, &["b"]).await.unwrap(), [3]);
 }
 
 #[tokio::test]
@@ -232,7 +234,7 @@ async fn unusable_files_are_named() {
 async fn text_that_is_not_utf8_is_damage() {
     let _files = crate::common::postgres::in_files();
     let (home, store) = fresh();
-    let number = store.handles(MIRA, HandleKind::Message, &["a"]).await.unwrap()[0];
+    let number = store.handles(&MIRA, HandleKind::Message, &["a"]).await.unwrap()[0];
     store.close().await;
     run(home.path(), "UPDATE handles SET provider_id = CAST(x'61ff' AS TEXT)").await;
     let store = self::store(home.path());
@@ -270,18 +272,18 @@ async fn failed_write_leaves_the_store_usable() {
         let home = tempfile::tempdir().unwrap();
         let store = store(home.path());
         let kind = HandleKind::Message;
-        assert_eq!(store.handles(MIRA, kind, &["a"]).await.unwrap(), [1]);
+        assert_eq!(store.handles(&MIRA, kind, &["a"]).await.unwrap(), [1]);
         break_handles(home.path(), how).await;
         // More often than there are connections.
         for _ in 0..6 {
-            let error = store.handles(MIRA, kind, &["b"]).await.unwrap_err();
+            let error = store.handles(&MIRA, kind, &["b"]).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Store);
             let next = error.next_step().unwrap();
             assert!(!next.contains("move"), "{how}: {error}");
         }
         run(home.path(), "DROP TRIGGER broken").await;
         for (number, id) in (2..).zip(["c", "d", "e", "f", "g", "h"]) {
-            let found = store.handles(MIRA, kind, &[id]).await;
+            let found = store.handles(&MIRA, kind, &[id]).await;
             assert_eq!(found.unwrap(), [number], "{how}");
             store.save_cursor(id).await.unwrap();
         }
@@ -303,7 +305,7 @@ async fn locked_store_works_again_after_release() {
     sqlx::query("BEGIN EXCLUSIVE").execute(&mut other).await.unwrap();
     let kind = HandleKind::Event;
     let started = Instant::now();
-    let (one, two) = tokio::join!(store.handles(MIRA, kind, &["a"]), store.save_cursor("a list"));
+    let (one, two) = tokio::join!(store.handles(&MIRA, kind, &["a"]), store.save_cursor("a list"));
     assert!(started.elapsed() >= Duration::from_millis(4_900), "{:?}", started.elapsed());
     for error in [one.unwrap_err(), two.unwrap_err()] {
         let text = error.to_string();
@@ -311,7 +313,7 @@ async fn locked_store_works_again_after_release() {
         assert!(!text.contains("move"), "{text}");
     }
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
-    assert_eq!(store.handles(MIRA, kind, &["a"]).await.unwrap(), [1]);
+    assert_eq!(store.handles(&MIRA, kind, &["a"]).await.unwrap(), [1]);
 }
 
 /// Closing writes the log into the database, even while another process has it open; that process
@@ -323,16 +325,16 @@ async fn closing_leaves_no_write_ahead_log() {
     let wal = home.path().join("daysheet.db-wal");
     let (one, two) = (store(home.path()), store(home.path()));
     two.open().await.unwrap();
-    one.handles(MIRA, HandleKind::Thread, &["a"]).await.unwrap();
+    one.handles(&MIRA, HandleKind::Thread, &["a"]).await.unwrap();
     assert!(wal.metadata().unwrap().len() > 0);
     // More requests than connections: some connections return to the pool, some do not.
-    let many = (0..32).map(|_| one.handles(MIRA, HandleKind::Thread, &["a"]));
+    let many = (0..32).map(|_| one.handles(&MIRA, HandleKind::Thread, &["a"]));
     for handles in join_all(many).await {
         assert_eq!(handles.unwrap(), [1]);
     }
     one.close().await;
     assert_eq!(wal.metadata().unwrap().len(), 0);
-    assert_eq!(two.handles(MIRA, HandleKind::Thread, &["a", "b"]).await.unwrap(), [1, 2]);
+    assert_eq!(two.handles(&MIRA, HandleKind::Thread, &["a", "b"]).await.unwrap(), [1, 2]);
     two.close().await;
     assert!(!wal.exists());
 }
@@ -430,7 +432,7 @@ async fn store_is_readable_by_its_owner_only() {
 
 fn account(sealed: String) -> AccountRow {
     AccountRow {
-        id: MIRA.to_owned(),
+        id: MIRA.clone(),
         provider: "google".to_owned(),
         email: "mira@example.com".to_owned(),
         via: None,
@@ -449,14 +451,14 @@ async fn row_changes_only_from_the_version_read() {
     let (_home, store) = fresh();
     let row = store.put_account(&account("f1:one".to_owned())).await.unwrap();
     let version = row.version;
-    assert!(store.replace_tokens(MIRA, version, "f1:two").await.unwrap());
-    assert!(!store.replace_tokens(MIRA, version, "f1:lost").await.unwrap());
-    let refused = store.refuse_account(MIRA, version, AccountStatus::Expired, "no").await;
+    assert!(store.replace_tokens(&MIRA, version, "f1:two").await.unwrap());
+    assert!(!store.replace_tokens(&MIRA, version, "f1:lost").await.unwrap());
+    let refused = store.refuse_account(&MIRA, version, AccountStatus::Expired, "no").await;
     assert!(!refused.unwrap());
-    let row = store.account_row(MIRA).await.unwrap().unwrap();
+    let row = store.account_row(&MIRA).await.unwrap().unwrap();
     assert_eq!((row.sealed.as_str(), row.status), ("f1:two", AccountStatus::Ok));
     // An account that was removed and added again has a version never used before.
-    store.delete_account(MIRA).await.unwrap();
+    store.delete_account(&MIRA).await.unwrap();
     let again = store.put_account(&row).await.unwrap();
     assert_ne!(again.version, row.version);
 }
@@ -496,19 +498,19 @@ async fn lock_of_an_account_ends_with_its_holder() {
     let (home, one) = fresh();
     let two = store(home.path());
     one.open().await.unwrap();
-    let lock = one.lock_account(MIRA).await.unwrap().unwrap();
+    let lock = one.lock_account(&MIRA).await.unwrap().unwrap();
     for other in [&one, &two] {
-        assert!(other.lock_account(MIRA).await.unwrap().is_none());
-        for (owner, id) in [("p-2", MIRA), ("local", "google:bo@example.com")] {
+        assert!(other.lock_account(&MIRA).await.unwrap().is_none());
+        for (owner, id) in [("p-2", MIRA.as_str()), ("local", "google:bo@example.com")] {
             let other = other.for_owner(owner);
-            until(async || other.lock_account(id).await.unwrap()).await;
+            until(async || other.lock_account(&id.into()).await.unwrap()).await;
         }
     }
     drop(lock);
-    let lock = until(async || two.lock_account(MIRA).await.unwrap()).await;
-    let name = format!("'account local {MIRA}'");
+    let lock = until(async || two.lock_account(&MIRA).await.unwrap()).await;
+    let name = format!("'account local {}'", *MIRA);
     kill(home.path(), "local", &name, lock).await;
-    until(async || one.lock_account(MIRA).await.unwrap()).await;
+    until(async || one.lock_account(&MIRA).await.unwrap()).await;
 }
 
 #[tokio::test]
@@ -566,7 +568,7 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
     let caps = SendCaps { messages: 2, recipients: 5 };
     let begin = async |draft: &str, recipients: usize| {
         let sending = PendingSend {
-            account: MIRA.to_owned(),
+            account: MIRA.clone(),
             draft: draft.to_owned(),
             message_id: format!("{draft}@example.com"),
             thread: "t".to_owned(),
@@ -598,19 +600,19 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
     assert_eq!(begin("d6", 0).await, "now");
     run(home.path(), "DELETE FROM sends WHERE draft = 'd6'").await;
     // A row is deleted if its message was certainly not sent, and kept if it was.
-    store.note_sent(MIRA, "d1", Some("m")).await.unwrap();
+    store.note_sent(&MIRA, "d1", Some("m")).await.unwrap();
     for draft in ["d1", "d2"] {
-        store.forget_unsent(MIRA, draft).await.unwrap();
+        store.forget_unsent(&MIRA, draft).await.unwrap();
     }
     assert_eq!(begin("d1", 0).await, "before: true Some(\"m\")");
     assert_eq!(begin("d2", 0).await, "now");
     // Rows are kept as long as the same send may be requested again.
     run(home.path(), "UPDATE sends SET started = started - 399 * 86400").await;
     assert_eq!(begin("d4", 0).await, "now");
-    assert!(store.journalled(MIRA, "d1").await.unwrap().is_some());
+    assert!(store.journalled(&MIRA, "d1").await.unwrap().is_some());
     run(home.path(), "UPDATE sends SET started = started - 2 * 86400").await;
     assert_eq!(begin("d5", 0).await, "now");
-    assert!(store.journalled(MIRA, "d1").await.unwrap().is_none());
+    assert!(store.journalled(&MIRA, "d1").await.unwrap().is_none());
 }
 
 /// Of many concurrent processes, one sends a draft, one refreshes an account, and no number is
@@ -620,7 +622,7 @@ async fn one_of_many_processes_acts() {
     let (home, first) = fresh();
     first.open().await.unwrap();
     let sending = PendingSend {
-        account: MIRA.to_owned(),
+        account: MIRA.clone(),
         draft: "d".to_owned(),
         message_id: "d@example.com".to_owned(),
         thread: "t".to_owned(),
@@ -633,8 +635,8 @@ async fn one_of_many_processes_acts() {
         async move {
             let (begun, lock, undo) = tokio::join!(
                 store.begin_send(&sending, caps),
-                store.lock_account(MIRA),
-                store.keep_undo(MIRA, "read", "[]"),
+                store.lock_account(&MIRA),
+                store.keep_undo(MIRA.as_str(), "read", "[]"),
             );
             (begun.unwrap() == SendStart::Now, lock.unwrap(), undo.unwrap())
         }
@@ -662,26 +664,26 @@ async fn changes_can_be_undone_for_thirty_days() {
     store.trim_undo(2, None).await.unwrap();
     assert_eq!(store.undo(2).await.unwrap(), None);
     assert_eq!(store.keep_undo("a", "star", "[]").await.unwrap(), 3);
-    assert_eq!(store.undo_of("a", "star").await.unwrap(), Some(3));
+    assert_eq!(store.undo_of(&"a".into(), "star").await.unwrap(), Some(3));
     // An undo of a single account is deleted with the account.
     assert_eq!(store.keep_undo("a b", "star", "[]").await.unwrap(), 4);
-    store.delete_account("a").await.unwrap();
-    assert_eq!(store.undo_of("a", "star").await.unwrap(), None);
+    store.delete_account(&"a".into()).await.unwrap();
+    assert_eq!(store.undo_of(&"a".into(), "star").await.unwrap(), None);
     assert!(store.undo(4).await.unwrap().is_some());
 }
 
 #[tokio::test]
 async fn signature_is_stored_per_account() {
     let (_home, store) = fresh();
-    assert_eq!(store.signature("a").await.unwrap(), None);
-    store.keep_signature("a", "Mira").await.unwrap();
-    store.keep_signature("a", "Mira Lindqvist").await.unwrap();
-    store.keep_signature("b", "Team").await.unwrap();
-    let stored = store.signature("a").await.unwrap();
+    assert_eq!(store.signature(&"a".into()).await.unwrap(), None);
+    store.keep_signature(&"a".into(), "Mira").await.unwrap();
+    store.keep_signature(&"a".into(), "Mira Lindqvist").await.unwrap();
+    store.keep_signature(&"b".into(), "Team").await.unwrap();
+    let stored = store.signature(&"a".into()).await.unwrap();
     assert_eq!(stored.as_deref(), Some("Mira Lindqvist"));
-    store.keep_signature("a", "").await.unwrap();
-    assert_eq!(store.signature("a").await.unwrap(), None);
-    let other = store.signature("b").await.unwrap();
+    store.keep_signature(&"a".into(), "").await.unwrap();
+    assert_eq!(store.signature(&"a".into()).await.unwrap(), None);
+    let other = store.signature(&"b".into()).await.unwrap();
     assert_eq!(other.as_deref(), Some("Team"));
 }
 
@@ -689,9 +691,9 @@ async fn signature_is_stored_per_account() {
 async fn unapproved_addresses_are_stored_per_account() {
     let (home, first) = fresh();
     let both = ["eve@\u{fc}bel.example".to_owned(), "Eva@xn--bel-goa.example".to_owned()];
-    first.note_unapproved("a", &both, None).await.unwrap();
-    first.note_unapproved("a", &both, Some("EVE@xn--bel-goa.example")).await.unwrap();
-    first.note_unapproved("b", &both, Some("nobody@\u{fc}bel.example")).await.unwrap();
+    first.note_unapproved(&"a".into(), &both, None).await.unwrap();
+    first.note_unapproved(&"a".into(), &both, Some("EVE@xn--bel-goa.example")).await.unwrap();
+    first.note_unapproved(&"b".into(), &both, Some("nobody@\u{fc}bel.example")).await.unwrap();
     let other = store(home.path());
     for (store, account, [eve, eva, nobody]) in [
         (&other, "a", [false, true, false]),
@@ -699,7 +701,7 @@ async fn unapproved_addresses_are_stored_per_account() {
         (&other, "c", [false, false, false]),
         (&other.for_owner("p-1"), "a", [false, false, false]),
     ] {
-        let unapproved = store.unapproved(account).await.unwrap();
+        let unapproved = store.unapproved(&account.into()).await.unwrap();
         let has =
             ["eve", "eva", "nobody"].map(|one| unapproved.has(&format!("{one}@\u{dc}bel.example")));
         assert_eq!(has, [eve, eva, nobody], "{account}");

@@ -40,13 +40,13 @@ fn thread_shows_who_waits_for_an_answer() {
             RowExtra::default(),
         );
         places.push(MessageLocation {
-            account: ("g".to_owned(), "mira@example.com".to_owned()),
+            account: ("g".into(), "mira@example.com".to_owned()),
             conversation: Some((*conversation).to_owned()).filter(|id| !id.is_empty()),
         });
     }
     // The same conversation id in another account is a different conversation.
     if let Some(last) = places.get_mut(5) {
-        last.account.0 = "m".to_owned();
+        last.account.0 = "m".into();
     }
     let response = WholeAnswer {
         document: Document { tables: vec![rows], ..Document::default() },

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+use super::ids::AccountId;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The state of an account's grant.
@@ -50,8 +51,8 @@ impl fmt::Display for AccountStatus {
 /// One account, without its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Short stable id, such as `google:mira@example.com`.
-    pub id: String,
+    /// A short stable id.
+    pub id: AccountId,
     /// The provider's name, such as `google`.
     pub provider: String,
     /// The mailbox's address.
@@ -78,13 +79,13 @@ pub trait TokenStore: Send + Sync {
     /// # Errors
     /// [`ErrorKind::NoAccount`], [`ErrorKind::Auth`] if its grant is no longer valid, and any
     /// error of the refresh.
-    async fn bearer(&self, id: &str) -> Result<String>;
+    async fn bearer(&self, id: &AccountId) -> Result<String>;
 
     /// Returns an access token other than `rejected`, which the provider has refused.
     ///
     /// # Errors
     /// As [`TokenStore::bearer`].
-    async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String>;
+    async fn refreshed_after_401(&self, id: &AccountId, rejected: &str) -> Result<String>;
 }
 
 /// The source of one account's access tokens. An adapter asks it before every request. Clones are
@@ -94,14 +95,14 @@ pub struct TokenSource(Source);
 
 #[derive(Clone)]
 enum Source {
-    Account { store: Arc<dyn TokenStore>, id: String },
+    Account { store: Arc<dyn TokenStore>, id: AccountId },
     Fixed(String),
 }
 
 impl TokenSource {
     /// Returns the source of the tokens of the account with this id.
-    pub fn new(store: Arc<dyn TokenStore>, id: &str) -> Self {
-        Self(Source::Account { store, id: id.to_owned() })
+    pub fn new(store: Arc<dyn TokenStore>, id: AccountId) -> Self {
+        Self(Source::Account { store, id })
     }
 
     /// Returns a source of one fixed token that is not stored, for an account that is being

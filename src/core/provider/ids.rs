@@ -1,7 +1,8 @@
 //! Ids that cross the port, each as a type of its own, so that none can be passed for another.
 //!
-//! They are the provider's, and can only be compared. Rows, handles, cursors and the store carry
-//! them as text: [`as_str`](EventId::as_str) and `From` convert at that boundary.
+//! They are the provider's, except [`AccountId`], and can only be compared. Rows, handles, cursors
+//! and the store carry them as text: [`as_str`](EventId::as_str) and `From` convert at that
+//! boundary.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -81,6 +82,9 @@ macro_rules! ids {
 }
 
 ids! {
+    /// The id of an account: the provider's name and the mailbox's address, such as
+    /// `google:mira@example.com`.
+    AccountId,
     /// The id of a calendar.
     CalendarId,
     /// The id of an event, a series or an occurrence. It is enough to find the event, so it

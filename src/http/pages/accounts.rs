@@ -6,6 +6,7 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use daysheet_core::access::AccessLevel;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{Account, AccountStatus};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -88,7 +89,7 @@ pub(super) fn offers(config: &Config, provider: &OAuthProvider) -> bool {
 /// The account in a page's query.
 #[derive(Debug, Deserialize)]
 pub(super) struct NamedAccount {
-    account: String,
+    account: AccountId,
 }
 
 /// `GET /accounts`.
@@ -173,7 +174,7 @@ fn actions(account: &Account) -> Markup {
         a href={ "/connect/" (account.provider) "?" (query(&again)) }
             aria-label={ "Sign in again: " (account.email) } { "Sign in again" }
         br;
-        a href={ "/accounts/disconnect?" (query(&[("account", &account.id)])) }
+        a href={ "/accounts/disconnect?" (query(&[("account", account.id.as_str())])) }
             aria-label={ "Disconnect " (account.email) } { "Disconnect" }
     }
 }
@@ -248,9 +249,9 @@ pub(super) async fn ask(
 /// `POST /accounts/disconnect`.
 pub(super) async fn disconnect(post: FormPost) -> std::result::Result<Response, PageProblem> {
     let PageVisitor { session, app, .. } = post.manager()?;
-    let account = app.accounts.by_id(post.field("account").unwrap_or_default()).await?;
+    let account = app.accounts.by_id(&post.field("account").unwrap_or_default().into()).await?;
     let (pipeline, id) = (app.pipeline.clone(), account.id.clone());
-    let work = async move { pipeline.sign_out(&id).await };
+    let work = async move { pipeline.sign_out(id.as_str()).await };
     let (outcome, problem) = carry_out(app, work).await?;
     let body = html! {
         p #outcome { (account.email) " is disconnected: " (outcome) "." }

@@ -2,6 +2,7 @@
 
 use axum::extract::Query;
 use axum::response::Response;
+use daysheet_core::provider::ids::AccountId;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -34,7 +35,7 @@ pub(super) async fn show(
     let sent = app.store().sent(shown.sent.saturating_mul(ROWS), ROWS + 1).await?;
     let log = app.store().audit_lines(shown.before, ROWS + 1).await?;
     let labels = app.accounts.labels().await?;
-    let label = |id: &str| labels.get(id).map_or_else(|| id.to_owned(), String::clone);
+    let label = |id: &AccountId| labels.get(id).map_or_else(|| id.to_string(), String::clone);
     let messages: Vec<_> = sent
         .iter()
         .take(ROWS)

@@ -72,7 +72,7 @@ pub(super) async fn erase(
         let _alone = service.limits.alone(&owner).await?;
         let mut outcomes = Vec::new();
         for account in person.accounts.list().await? {
-            outcomes.push((account.email, person.accounts.remove(&account.id).await?));
+            outcomes.push((account.email, person.accounts.remove(account.id.as_str()).await?));
         }
         // The accounts come first: revoking their access needs the tokens in these rows.
         person.erase().await?;

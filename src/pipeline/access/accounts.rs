@@ -4,17 +4,18 @@ use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Account;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::text::quoted;
 
 use crate::pipeline::context::Context;
 
 /// The labels of accounts in rows and notes, by their ids.
-pub(crate) struct AccountLabels(HashMap<String, String>);
+pub(crate) struct AccountLabels(HashMap<AccountId, String>);
 
 impl AccountLabels {
     /// Returns the label of the account with this id; the id if it was removed.
-    pub(crate) fn label_of(&self, id: &str) -> String {
-        self.0.get(id).map_or_else(|| id.to_owned(), String::clone)
+    pub(crate) fn label_of(&self, id: &AccountId) -> String {
+        self.0.get(id).map_or_else(|| id.to_string(), String::clone)
     }
 }
 
@@ -122,7 +123,7 @@ pub(crate) async fn owner_of_id(
 /// Returns the account that a handle belongs to, if it is the one named.
 pub(crate) async fn owner_named(
     ctx: &Context,
-    owner: &str,
+    owner: &AccountId,
     account: Option<&str>,
 ) -> Result<Account> {
     let owner = ctx.accounts.by_id(owner).await?;

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::provider::Account;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::row::RowCell;
 
 /// The record of untrusted text that was shown, and of known recipients.
@@ -18,7 +19,7 @@ pub(crate) struct TaintTracker {
     /// True if the pending answer quotes untrusted text in any case.
     pub(super) quoted: AtomicBool,
     /// Account and address, in lower case, of recipients that were written to.
-    known: Mutex<HashSet<(String, String)>>,
+    known: Mutex<HashSet<(AccountId, String)>>,
 }
 
 impl TaintTracker {

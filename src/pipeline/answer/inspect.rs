@@ -10,6 +10,7 @@ use daysheet_core::call::client::NonInteractive;
 use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::{Delimiter, Format};
 use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::EVENT;
 use serde_json::Value;
@@ -56,7 +57,7 @@ pub async fn inspect(ctx: &Context, request: ToolRequest) -> Result<InspectedAns
             .next("choose a call that only reads")
     })?;
     let budget = answer_budget(ctx, view.budget, view.reserve)?;
-    let accounts: Vec<String> =
+    let accounts: Vec<AccountId> =
         ctx.accounts.list().await?.into_iter().map(|account| account.id).collect();
     let secret = ctx.store.fence_secret().await?;
     let answered = build_noted_response(ctx, action, Format::Json, &NonInteractive, &secret);

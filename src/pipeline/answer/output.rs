@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use daysheet_core::budget::{LongText, WholeAnswer};
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::row::RowCell;
 use daysheet_core::text::brief;
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ pub(crate) async fn keep_output(
     ctx: &Context,
     call: &CallIdentity,
     text: &str,
-    accounts: Vec<String>,
+    accounts: Vec<AccountId>,
 ) -> Result<String> {
     let arguments = (call.effect == ToolEffect::Read).then(|| call.arguments.clone());
     let recipe = OutputRecipe { tool: call.tool.to_owned(), arguments };

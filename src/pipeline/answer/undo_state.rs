@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::mail::MailState;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ pub(crate) enum UndoState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AccountUndo {
     /// The account's id.
-    pub(crate) account: String,
+    pub(crate) account: AccountId,
     pub(crate) mail: Vec<MessageUndo>,
     /// The folders and labels that were created for it, which stay.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -52,7 +53,7 @@ pub(crate) struct MessageUndo {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DraftUndo {
     /// The account's id.
-    pub(crate) account: String,
+    pub(crate) account: AccountId,
     /// The provider's id of the draft.
     pub(crate) draft: String,
     /// The sealed content before the edit.
@@ -82,7 +83,7 @@ pub(crate) struct UndoLog {
     /// The number of writes that were made, whether they can be undone or not.
     pub(crate) writes: usize,
     /// The ids of the accounts.
-    pub(crate) accounts: BTreeSet<String>,
+    pub(crate) accounts: BTreeSet<AccountId>,
     pub(crate) events: Vec<EventUndo>,
 }
 
@@ -110,7 +111,7 @@ pub(crate) async fn save_undo(ctx: &Context, log: &mut UndoLog) -> Result<()> {
     match (log.number, state) {
         (None, None) => {}
         (None, Some(state)) => {
-            let accounts: Vec<&str> = log.accounts.iter().map(String::as_str).collect();
+            let accounts: Vec<&str> = log.accounts.iter().map(AccountId::as_str).collect();
             let accounts = accounts.join(" ");
             log.number = Some(ctx.store.keep_undo(&accounts, "events", &state).await?);
         }

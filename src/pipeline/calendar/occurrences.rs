@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use daysheet_core::error::Result;
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::{EventChange, EventData};
-use daysheet_core::provider::ids::EventId;
+use daysheet_core::provider::ids::{AccountId, EventId};
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::{Note, note, ours};
@@ -35,7 +35,7 @@ const LISTED: usize = 10;
 
 /// An occurrence that the reader has a handle of.
 pub(crate) struct KnownOccurrence {
-    account: String,
+    account: AccountId,
     number: u64,
     id: EventId,
     /// The start according to the rule.

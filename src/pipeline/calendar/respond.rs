@@ -11,6 +11,7 @@ use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::calendar::{
     EventChange, EventData, EventGuest, InvitationAnswer, InvitationReply,
 };
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::text::{Note, note, quoted};
 use serde_json::Value;
 
@@ -78,7 +79,7 @@ pub(crate) async fn calendar_respond(
 async fn add_published(
     ctx: &Context,
     request: &CalendarRespond,
-    account: &str,
+    account: &AccountId,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
     let id = &request.id;
@@ -86,7 +87,7 @@ async fn add_published(
         return Err(Error::argument(format!("{id} publishes events and asks for no answer"))
             .next(format!("add them with calendar_save ics={id}, or do nothing")));
     }
-    let account = Some(account.to_owned());
+    let account = Some(account.to_string());
     let import = CalendarSave { account, ics: Some(id.clone()), ..CalendarSave::default() };
     let mut response = calendar_save(ctx, import, caller).await?;
     response.notes.push("its organizer asked for no answer: nobody was notified".into());

@@ -27,7 +27,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::zone_label;
 use daysheet_core::ical;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::ids::EventId;
+use daysheet_core::provider::ids::{AccountId, EventId};
 use daysheet_core::query::DateContext;
 use daysheet_core::row::RowCell;
 use daysheet_core::text::fence::theirs;
@@ -230,7 +230,7 @@ async fn plan_agenda(ctx: &Context, request: CalendarSearch) -> Result<(AgendaPl
         CalendarSelector::Id(account, _) => Some(account.clone()),
         CalendarSelector::Name(_) => None,
     };
-    let only: Option<Vec<String>> = owners.iter().map(owner).collect();
+    let only: Option<Vec<AccountId>> = owners.iter().map(owner).collect();
     // Handles imply their accounts, so other accounts are left out. A name may belong to any.
     if let Some(only) = only.filter(|only| !only.is_empty()) {
         if let (Some(name), Some(other)) =

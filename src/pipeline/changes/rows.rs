@@ -4,6 +4,7 @@ use daysheet_core::error::Result;
 use daysheet_core::event_time::{self, EventTime, zone_label};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::wire;
 use daysheet_core::text::{Note, counted};
@@ -48,7 +49,7 @@ impl ChangeRows<'_> {
     }
 
     /// Returns the label that rows of an account have; `None` if there is only one account.
-    fn row_label(&self, account: &str) -> Option<String> {
+    fn row_label(&self, account: &AccountId) -> Option<String> {
         self.several.then(|| self.labels.label_of(account))
     }
 }

@@ -5,6 +5,7 @@ use daysheet_core::error::Result;
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::ChangeFeed;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::schemas::{EVENT, MESSAGE, Service, Table, TableColumn};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ const MAX_PAGES: usize = 10;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ChangePosition {
     /// The account's id.
-    pub(super) account: String,
+    pub(super) account: AccountId,
     /// The content of the source.
     pub(super) of: SourceKind,
     /// The provider's mark; `None` before the first query.

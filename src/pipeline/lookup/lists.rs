@@ -32,7 +32,7 @@ pub(super) async fn fetch_lists(
 ) -> Result<(Vec<LookupPart>, Vec<MissingAccount<LookupPosition>>)> {
     let labels = account_labels(ctx).await?;
     let answers = join_all(plan.places.iter().map(|place| {
-        let label = labels.label_of(place.account.as_deref().unwrap_or_default());
+        let label = place.account.as_ref().map(|id| labels.label_of(id)).unwrap_or_default();
         async move {
             let request = fetch_list(ctx, plan, place);
             let answer = ctx.await_account(plan.merged, request).await;

@@ -2,6 +2,7 @@
 //! continues.
 
 use daysheet_core::error::Result;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{Account, ListPage, PeopleQuery};
 use daysheet_core::schemas::{
     self, ACCOUNT, ColumnLevel, ListOrigin, LookupListing, Service, TableColumn,
@@ -50,7 +51,7 @@ pub(super) struct LookupPlan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LookupPosition {
     /// The account's id; `None` for our own lists.
-    pub(super) account: Option<String>,
+    pub(super) account: Option<AccountId>,
     pub(super) shown: usize,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct AccountList {
 /// Returns the plan: as requested, or from the cursor.
 pub(super) async fn plan_lookup(ctx: &Context, lookup: LookupRequest) -> Result<LookupPlan> {
     let Some(cursor) = &lookup.cursor else {
-        let place = |account: Option<String>| LookupPosition { account, shown: 0 };
+        let place = |account: Option<AccountId>| LookupPosition { account, shown: 0 };
         let places = match lookup.kind.origin {
             ListOrigin::Local => vec![place(None)],
             _ => {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{Account, Mailbox, ThreadMessage, ThreadRole};
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{MESSAGE, Table};
@@ -125,10 +126,10 @@ pub(super) async fn keep(
 /// to [`look_up`].
 pub(super) async fn listed_threads(
     ctx: &Context,
-    messages: &[(String, Vec<String>)],
-) -> Vec<(String, FetchedThreads)> {
+    messages: &[(AccountId, Vec<String>)],
+) -> Vec<(AccountId, FetchedThreads)> {
     let fetched = messages.iter().map(|(account, ids)| {
-        let threads = ctx.states.threads.hidden_of(account, ids.iter().map(String::as_str));
+        let threads = ctx.states.threads.threads_of(account, ids.iter().map(String::as_str));
         let look = async {
             if threads.is_empty() {
                 return Ok(FetchedThreads::new());

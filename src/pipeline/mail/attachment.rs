@@ -18,6 +18,7 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::progress;
 use daysheet_core::compose::names;
 use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::mail::AttachmentInfo;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{ATTACHMENT, ColumnLevel};
@@ -114,7 +115,7 @@ pub async fn attachment_bytes(ctx: &Context, uri: &str) -> Result<(Vec<u8>, Stri
 async fn named_file(
     ctx: &Context,
     handle: &str,
-    found: Option<(String, String)>,
+    found: Option<(AccountId, String)>,
 ) -> Result<NamedFile> {
     let Some((owner, id)) = found else {
         return Err(Error::argument(format!("{} is not an attachment", text::brief(handle)))

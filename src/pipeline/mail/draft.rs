@@ -368,7 +368,7 @@ async fn stored_draft(
             return Err(discarded_before(ctx, draft, error).await);
         }
     };
-    let (account, kind) = (context.account.id.as_str(), HandleKind::Draft);
+    let (account, kind) = (&context.account.id, HandleKind::Draft);
     let handle = assign_handle(ctx, ObjectKey { account, kind, id: &stored.id }).await?;
     // Again by the draft's own id, because `id` may be the id of its message.
     check_unsent(ctx, &context.account, handle.clone(), &stored.id).await?;
@@ -388,7 +388,7 @@ async fn check_unsent(ctx: &Context, account: &Account, name: String, id: &str) 
     }
     let mut what = format!("{name} was sent");
     if let Some(sent) = &before.sent_id {
-        let (account, kind) = (account.id.as_str(), HandleKind::Message);
+        let (account, kind) = (&account.id, HandleKind::Message);
         let sent = assign_handle(ctx, ObjectKey { account, kind, id: sent }).await?;
         if sent != name {
             what.push_str(&format!(" as {sent}"));

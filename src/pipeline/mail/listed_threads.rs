@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use daysheet_core::flatten::{self, RowContext};
 use daysheet_core::provider::Account;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::schemas::{MESSAGE, Table};
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ const REMEMBERED: usize = 5_000;
 /// The threads of messages that were listed lately, by account and message: a message that is
 /// read next has its thread looked up at the same time.
 #[derive(Default)]
-pub(crate) struct ListedThreads(Mutex<HashMap<(String, String), String>>);
+pub(crate) struct ListedThreads(Mutex<HashMap<(AccountId, String), String>>);
 
 impl ListedThreads {
     /// Remembers the threads of messages that were fetched with their ids and threads.
@@ -32,9 +33,9 @@ impl ListedThreads {
     }
 
     /// Returns the remembered threads of these messages, each once.
-    pub(crate) fn hidden_of<'a>(
+    pub(crate) fn threads_of<'a>(
         &self,
-        account: &str,
+        account: &AccountId,
         ids: impl Iterator<Item = &'a str>,
     ) -> Vec<String> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);

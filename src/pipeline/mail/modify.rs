@@ -264,7 +264,7 @@ async fn write_changes(
 
 /// Stores the states of the messages that are about to change.
 async fn keep_states(ctx: &Context, works: &[AccountBatch], op: &str) -> Result<u64> {
-    let accounts: Vec<&str> = works.iter().map(|one| &*one.chosen.account.id).collect();
+    let accounts: Vec<&str> = works.iter().map(|one| one.chosen.account.id.as_str()).collect();
     let undos: Vec<AccountUndo> = works
         .iter()
         .map(|work| work.undo_of(|_| true))

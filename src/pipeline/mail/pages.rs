@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{ListPage, ListRequest, Mailbox, SearchTotal};
 use daysheet_core::query::ListedConditions;
 use daysheet_core::schemas::{CellKind, THREAD, Table};
@@ -27,7 +28,7 @@ const MAX_PAGES: usize = 12;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PagePosition {
     /// The account's id.
-    pub(crate) account: String,
+    pub(crate) account: AccountId,
     /// The provider's cursor of the page to continue with; `None` for the first.
     pub(crate) page: Option<String>,
     /// The rows shown recently.

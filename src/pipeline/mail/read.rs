@@ -22,6 +22,7 @@ use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::flatten::{self, RowContext, RowRoom};
 use daysheet_core::project::project;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{BodyForm, MessageContent};
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{ATTACHMENT, BODY, ColumnLevel, MESSAGE};
@@ -81,7 +82,7 @@ pub(crate) async fn mail_read(ctx: &Context, read: MailRead) -> Result<WholeAnsw
     let mut now: Vec<MessageTarget> = groups.flat_map(|(_, targets)| targets).collect();
     let unread = now.iter().filter(|one| !known.contents.contains_key(one));
     let unread = by_owner(unread.cloned().collect()).into_iter();
-    let unread: Vec<(String, Vec<String>)> = unread
+    let unread: Vec<(AccountId, Vec<String>)> = unread
         .map(|(account, those)| (account, those.into_iter().map(|one| one.id).collect()))
         .collect();
     let threads = listed_threads(ctx, &unread);

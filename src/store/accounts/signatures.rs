@@ -3,6 +3,7 @@
 //! A signature is HTML or plain text by the user, and leaves this store only in messages.
 
 use daysheet_core::error::Result;
+use daysheet_core::provider::ids::AccountId;
 
 use super::super::database::Store;
 use super::super::settings::SettingName;
@@ -12,16 +13,16 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn signature(&self, account: &str) -> Result<Option<String>> {
-        self.setting(SettingName::Signature(account)).await
+    pub async fn signature(&self, account: &AccountId) -> Result<Option<String>> {
+        self.setting(SettingName::Signature(account.as_str())).await
     }
 
     /// Stores the signature of the account with this id; an empty one removes it.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn keep_signature(&self, account: &str, text: &str) -> Result<()> {
-        let name = SettingName::Signature(account);
+    pub async fn keep_signature(&self, account: &AccountId, text: &str) -> Result<()> {
+        let name = SettingName::Signature(account.as_str());
         if text.is_empty() {
             self.remove_setting(name).await
         } else {

@@ -10,6 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use daysheet_core::compose::people::ascii;
 use daysheet_core::error::Result;
+use daysheet_core::provider::ids::AccountId;
 use sha2::{Digest, Sha256};
 
 use super::super::database::Store;
@@ -30,11 +31,11 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn unapproved(&self, account: &str) -> Result<UnapprovedAddresses> {
+    pub async fn unapproved(&self, account: &AccountId) -> Result<UnapprovedAddresses> {
         let digests: Vec<String> =
             sqlx::query_scalar("SELECT digest FROM unapproved WHERE owner = $1 AND account = $2")
                 .bind(self.owner())
-                .bind(account)
+                .bind(account.as_str())
                 .fetch_all(&mut *self.connection().await?)
                 .await
                 .map_err(|error| self.broken(&error))?;
@@ -47,7 +48,7 @@ impl Store {
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn note_unapproved(
         &self,
-        account: &str,
+        account: &AccountId,
         addresses: &[String],
         approved: Option<&str>,
     ) -> Result<()> {
@@ -58,7 +59,7 @@ impl Store {
                  ON CONFLICT (owner, account, digest) DO NOTHING",
             )
             .bind(self.owner())
-            .bind(account)
+            .bind(account.as_str())
             .bind(digest(address))
             .execute(&mut *tx)
             .await
@@ -68,7 +69,7 @@ impl Store {
         if let Some(approved) = approved {
             sqlx::query("DELETE FROM unapproved WHERE owner = $1 AND account = $2 AND digest = $3")
                 .bind(self.owner())
-                .bind(account)
+                .bind(account.as_str())
                 .bind(digest(approved))
                 .execute(&mut *tx)
                 .await

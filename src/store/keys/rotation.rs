@@ -219,7 +219,7 @@ impl Store {
                 "UPDATE accounts SET sealed = $3 WHERE owner = $1 AND id = $2 AND sealed = $4",
             )
             .bind(self.owner())
-            .bind(&account.id)
+            .bind(account.id.as_str())
             .bind(&anew)
             .bind(&account.sealed)
             .execute(&mut *self.connection().await?)

@@ -148,7 +148,7 @@ async fn signing_out_deletes_outputs() {
     let home = TempDir::new().unwrap();
     let one = process(home.path(), "disk");
     one.sign_in("mira@example.com").await;
-    let hash = one.keep("of mira", &[MIRA]).await;
+    let hash = one.keep("of mira", &[&MIRA]).await;
     let (_app, mut client) = client(home.path(), "disk").await;
     call(&mut client, json!({"id": hash})).await;
     let arguments = json!({"op": "remove", "account": "mira@example.com"});

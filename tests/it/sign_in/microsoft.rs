@@ -1,6 +1,7 @@
 //! Microsoft: its authority and tenants, refresh tokens for a single use, and its differences when
 //! a grant is revoked.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use daysheet::accounts::{Accounts, SignedOut};
@@ -8,6 +9,7 @@ use daysheet::config::Config;
 use daysheet::oauth::{GrantedTokens, PROVIDERS, SignIn};
 use daysheet::tools::{self, ArgKind};
 use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{Account, AccountStatus};
 use oauth2::{AccessToken, RefreshToken};
 
@@ -17,7 +19,7 @@ use super::token_server::{
 use crate::common::clock;
 
 pub const EMAIL: &str = "mira@example.com";
-pub const MIRA: &str = "microsoft:mira@example.com";
+pub static MIRA: LazyLock<AccountId> = LazyLock::new(|| "microsoft:mira@example.com".into());
 const GUID: &str = "01234567-89ab-cdef-0123-456789abcdef";
 
 /// Returns the tokens of a sign-in at a tenant; the access token's lifetime is in seconds.
@@ -124,7 +126,7 @@ async fn tenant_is_chosen_checked_and_stored() {
         let accounts = server.accounts();
         let account = accounts.add(tokens, EMAIL).await.unwrap();
         assert_eq!(account.tenant.as_deref(), Some(path));
-        assert_eq!(accounts.refreshed_after_401(MIRA, "at").await.unwrap(), "at");
+        assert_eq!(accounts.refreshed_after_401(&MIRA, "at").await.unwrap(), "at");
         let paths: Vec<String> = server.forms().iter().map(|it| it["path"].clone()).collect();
         let expected = format!("/{path}/oauth2/v2.0/token");
         // The refresh uses the same endpoint as the sign-in.
@@ -182,7 +184,7 @@ async fn refresh_token_is_never_used_twice() {
     for round in 0..3 {
         // Two processes ask several times at once. Every token is stale when it arrives, so every
         // call refreshes, but never with a used token.
-        let asks = others.iter().flat_map(|it| [it.bearer(MIRA), it.bearer(MIRA)]);
+        let asks = others.iter().flat_map(|it| [it.bearer(&MIRA), it.bearer(&MIRA)]);
         for token in futures_util::future::join_all(asks).await {
             assert!(token.unwrap().starts_with("at-"), "{round}");
         }
@@ -214,7 +216,7 @@ async fn shared_mailbox_error_repeats_its_sign_in_arguments() {
              --mailbox team@example.com`"
         )
     );
-    let not_found = accounts.by_id("microsoft:x@example.com").await.unwrap_err();
+    let not_found = accounts.by_id(&"microsoft:x@example.com".into()).await.unwrap_err();
     assert_eq!(
         not_found.to_string(),
         "the account x@example.com is not signed in: call accounts with op=add \

@@ -120,7 +120,7 @@ async fn every_aadsts_number_is_explained() {
 
         let accounts = server.accounts();
         accounts.add(tokens("common", "rt", 0), EMAIL).await.unwrap();
-        let refused = accounts.bearer(MIRA).await.unwrap_err();
+        let refused = accounts.bearer(&MIRA).await.unwrap_err();
         let account = accounts.find(None).await.unwrap();
         assert_eq!(account.status, *status, "{number}");
         if *status == AccountStatus::Ok {
@@ -134,7 +134,7 @@ async fn every_aadsts_number_is_explained() {
         assert_eq!(account.problem, Some(problem));
         // Another process reports the same without a request.
         let count = server.count();
-        let other = server.accounts().bearer(MIRA).await;
+        let other = server.accounts().bearer(&MIRA).await;
         assert_eq!(other.unwrap_err().to_string(), again);
         assert_eq!(server.count(), count);
     }

@@ -2,6 +2,7 @@
 //! an account's end.
 
 use std::sync::Arc;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use daysheet::config::{Config, KeyStore};
 use daysheet::oauth::GrantedTokens;
 use daysheet::store::{HandleKind, Store};
 use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{AccountStatus, TokenSource};
 use oauth2::{AccessToken, RefreshToken};
 use sqlx::Connection;
@@ -19,7 +21,7 @@ use super::token_server::{Answer, TokenServer, config, sign_in};
 use crate::common::clock;
 
 const EMAIL: &str = "mira@example.com";
-const MIRA: &str = "google:mira@example.com";
+static MIRA: LazyLock<AccountId> = LazyLock::new(|| "google:mira@example.com".into());
 
 /// Returns the tokens of a sign-in, with the access token's lifetime in seconds.
 fn tokens(access: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
@@ -35,7 +37,7 @@ fn tokens(access: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
 
 /// Requests a token eight times at once.
 async fn eight(accounts: &Accounts) -> Vec<daysheet_core::error::Result<String>> {
-    let asks = (0..8).map(|_| accounts.bearer(MIRA));
+    let asks = (0..8).map(|_| accounts.bearer(&MIRA));
     futures_util::future::join_all(asks).await
 }
 
@@ -69,7 +71,7 @@ async fn several_processes_share_one_refresh_request() {
     let first = server.accounts();
     first.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
     let others: Vec<Accounts> = (0..3).map(|_| server.accounts()).collect();
-    let asks = others.iter().map(|accounts| accounts.bearer(MIRA));
+    let asks = others.iter().map(|accounts| accounts.bearer(&MIRA));
     for token in futures_util::future::join_all(asks).await {
         assert_eq!(token.unwrap(), "at-0");
     }
@@ -81,9 +83,9 @@ async fn a_fresh_token_needs_no_request() {
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
     let accounts = server.accounts();
     accounts.add(tokens("at", "rt", 90), EMAIL).await.unwrap();
-    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at");
+    assert_eq!(accounts.bearer(&MIRA).await.unwrap(), "at");
     let again = server.accounts();
-    assert_eq!(again.bearer(MIRA).await.unwrap(), "at");
+    assert_eq!(again.bearer(&MIRA).await.unwrap(), "at");
     assert_eq!(server.count(), 0);
 }
 
@@ -98,11 +100,11 @@ async fn rotated_refresh_token_is_saved_before_use() {
     .await;
     let accounts = server.accounts();
     accounts.add(tokens("old", "rt-0", 0), EMAIL).await.unwrap();
-    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-0");
+    assert_eq!(accounts.bearer(&MIRA).await.unwrap(), "at-0");
     // Another process knows only the tokens on disk.
-    assert_eq!(server.accounts().bearer(MIRA).await.unwrap(), "at-1");
+    assert_eq!(server.accounts().bearer(&MIRA).await.unwrap(), "at-1");
     // The first process notices that its own token has been used.
-    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-2");
+    assert_eq!(accounts.bearer(&MIRA).await.unwrap(), "at-2");
 }
 
 #[tokio::test]
@@ -113,10 +115,10 @@ async fn refresh_completes_after_its_caller_is_gone() {
     .await;
     let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
-    let outcome = tokio::time::timeout(Duration::from_millis(50), accounts.bearer(MIRA)).await;
+    let outcome = tokio::time::timeout(Duration::from_millis(50), accounts.bearer(&MIRA)).await;
     assert!(outcome.is_err(), "gone before the answer came");
-    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
-    assert_eq!(server.accounts().bearer(MIRA).await.unwrap(), "at-new");
+    assert_eq!(accounts.bearer(&MIRA).await.unwrap(), "at-new");
+    assert_eq!(server.accounts().bearer(&MIRA).await.unwrap(), "at-new");
     assert_eq!(server.count(), 1);
 }
 
@@ -127,8 +129,8 @@ async fn process_killed_during_refresh_blocks_nobody() {
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
     // A process holds the lock. When it ends, the system releases the lock.
     let store = Store::at(server.home.path(), KeyStore::File, clock::clock());
-    let lock = store.lock_account(MIRA).await.unwrap().unwrap();
-    let waiting = tokio::spawn(async move { accounts.bearer(MIRA).await });
+    let lock = store.lock_account(&MIRA).await.unwrap().unwrap();
+    let waiting = tokio::spawn(async move { accounts.bearer(&MIRA).await });
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!waiting.is_finished());
     let ended = Instant::now();
@@ -152,8 +154,8 @@ async fn a_refused_grant_is_reported_and_remembered() {
         .await;
         let accounts = server.accounts();
         accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
-        let first = accounts.bearer(MIRA).await.unwrap_err();
-        let again = server.accounts().bearer(MIRA).await.unwrap_err();
+        let first = accounts.bearer(&MIRA).await.unwrap_err();
+        let again = server.accounts().bearer(&MIRA).await.unwrap_err();
         for error in [first, again] {
             assert_eq!(error.kind(), ErrorKind::Auth);
             assert_eq!(
@@ -169,7 +171,7 @@ async fn a_refused_grant_is_reported_and_remembered() {
         // A new sign-in restores the account in every process.
         let other = server.accounts();
         other.add(tokens("at-new", "rt-new", 3599), EMAIL).await.unwrap();
-        assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
+        assert_eq!(accounts.bearer(&MIRA).await.unwrap(), "at-new");
         let account = accounts.find(None).await.unwrap();
         assert_eq!((account.status, account.problem), (AccountStatus::Ok, None));
     }
@@ -193,7 +195,7 @@ async fn sign_in_during_a_refresh_wins() {
             requested.notified().await;
             other.add(tokens("at-new", "rt-new", 3599), EMAIL).await.unwrap();
         };
-        let (token, ()) = tokio::join!(accounts.bearer(MIRA), signing_in);
+        let (token, ()) = tokio::join!(accounts.bearer(&MIRA), signing_in);
         assert_eq!(token.unwrap(), "at-new");
         assert_eq!(accounts.find(None).await.unwrap().status, AccountStatus::Ok);
     }
@@ -227,18 +229,18 @@ async fn network_errors_do_not_mark_the_account() {
     }
     assert_eq!(server.count(), 1, "those who waited share the outcome");
     for words in ["OAuth client", "no OAuth response"] {
-        let error = accounts.bearer(MIRA).await.unwrap_err();
+        let error = accounts.bearer(&MIRA).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Auth);
         assert!(error.message().contains(words), "{error}");
         assert_eq!(accounts.find(None).await.unwrap().status, AccountStatus::Ok);
     }
-    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
+    assert_eq!(accounts.bearer(&MIRA).await.unwrap(), "at-new");
 
     let home = tempfile::tempdir().unwrap();
     let config = Arc::new(config(home.path(), "http://127.0.0.1:9", Some("the-client")));
     let accounts = Accounts::new(config.clone(), Store::new(&config));
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
-    let error = accounts.bearer(MIRA).await.unwrap_err();
+    let error = accounts.bearer(&MIRA).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Network);
     assert_eq!(accounts.find(None).await.unwrap().status, AccountStatus::Ok);
 }
@@ -249,7 +251,7 @@ async fn a_rejected_token_is_refreshed_once() {
         TokenServer::start(|number, _| Answer::tokens(&format!("at-{number}"), None, 3599)).await;
     let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 3599), EMAIL).await.unwrap();
-    let source = TokenSource::new(std::sync::Arc::new(accounts.clone()), MIRA);
+    let source = TokenSource::new(std::sync::Arc::new(accounts.clone()), MIRA.clone());
     assert_eq!(source.bearer().await.unwrap(), "old");
     let asks = (0..8).map(|_| source.refreshed_after_401("old"));
     for token in futures_util::future::join_all(asks).await {
@@ -259,7 +261,7 @@ async fn a_rejected_token_is_refreshed_once() {
     assert_eq!(source.bearer().await.unwrap(), "at-0");
     // Another process finds the new token and needs no refresh.
     let other = server.accounts();
-    assert_eq!(other.refreshed_after_401(MIRA, "old").await.unwrap(), "at-0");
+    assert_eq!(other.refreshed_after_401(&MIRA, "old").await.unwrap(), "at-0");
     assert_eq!(server.count(), 1);
 
     let fixed = TokenSource::fixed("only");
@@ -279,11 +281,16 @@ async fn accounts_are_found_by_any_usual_name() {
         "no account is signed in: call accounts with op=add, or run `daysheet account add google` or `daysheet account add microsoft`"
     );
     let first = accounts.add(tokens("a", "r", 3599), " Mira@Example.com").await.unwrap();
-    assert_eq!((first.id.as_str(), first.email.as_str()), (MIRA, EMAIL));
+    assert_eq!((first.id.as_str(), first.email.as_str()), (MIRA.as_str(), EMAIL));
     assert_eq!(first.scopes, ["mail"]);
-    for name in
-        [None, Some(MIRA), Some(EMAIL), Some("MIRA@example.com"), Some("mi"), Some("google")]
-    {
+    for name in [
+        None,
+        Some(MIRA.as_str()),
+        Some(EMAIL),
+        Some("MIRA@example.com"),
+        Some("mi"),
+        Some("google"),
+    ] {
         assert_eq!(accounts.find(name).await.unwrap(), first, "{name:?}");
     }
     accounts.add(tokens("a", "r", 3599), "mirabel@example.com").await.unwrap();
@@ -325,7 +332,7 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
     .await;
     let accounts = server.accounts();
     let store = Store::at(server.home.path(), KeyStore::File, clock::clock());
-    store.handles(MIRA, HandleKind::Message, &["x"]).await.unwrap();
+    store.handles(&MIRA, HandleKind::Message, &["x"]).await.unwrap();
     for expected in [false, false, true] {
         accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
         let outcome = accounts.remove(EMAIL).await.unwrap();
@@ -341,15 +348,15 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
             }
         );
         assert!(accounts.list().await.unwrap().is_empty());
-        let error = accounts.bearer(MIRA).await.unwrap_err();
+        let error = accounts.bearer(&MIRA).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NoAccount);
     }
     let owner = store.resolve(HandleKind::Message, 1).await.unwrap();
-    assert_eq!(owner.unwrap().0, MIRA);
+    assert_eq!(owner.unwrap().0, *MIRA);
     // A name must be complete, because its beginning might match the wrong account.
     accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
     assert_eq!(accounts.remove("mira").await.unwrap_err().kind(), ErrorKind::NoAccount);
-    accounts.forget(MIRA).await.unwrap();
+    accounts.forget(&MIRA).await.unwrap();
     assert!(accounts.list().await.unwrap().is_empty());
 }
 
@@ -368,7 +375,7 @@ async fn unwritable_sign_out_leaves_the_account_signed_in() {
     sqlx::query(full).execute(&mut raw).await.unwrap();
     let error = accounts.remove(EMAIL).await.unwrap_err();
     assert_eq!((error.kind(), server.count()), (ErrorKind::Store, 0), "{error}");
-    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "a");
+    assert_eq!(accounts.bearer(&MIRA).await.unwrap(), "a");
     sqlx::query("DROP TRIGGER full").execute(&mut raw).await.unwrap();
     assert_eq!(accounts.remove(EMAIL).await.unwrap(), SignedOut::Revoked);
     assert_eq!(server.count(), 1);
@@ -387,7 +394,7 @@ async fn tokens_are_not_readable_on_disk() {
         let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
         assert!(!text.contains("plainly"), "{}", path.display());
     }
-    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-plainly");
+    assert_eq!(accounts.bearer(&MIRA).await.unwrap(), "at-plainly");
 }
 
 /// A token that cannot be in a header field is refused on arrival and later replaced, because it

@@ -130,7 +130,7 @@ async fn texts_of_older_versions_can_be_opened() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     let old = old_text(home.path());
-    let identity = account_identity(MIRA);
+    let identity = account_identity(&MIRA);
     store.put_account(&account(old.clone())).await.unwrap();
     for _ in 0..2 {
         assert_eq!(store.unseal(&identity, &old).await.unwrap(), b"token");
@@ -142,7 +142,7 @@ async fn texts_of_older_versions_can_be_opened() {
     // Replacing data keys, too, reseals the old form, and its key is dropped.
     for accounts in [1, 1] {
         assert_eq!(store.rotate_key(true).await.unwrap().accounts, accounts);
-        let row = store.account_row(MIRA).await.unwrap().unwrap();
+        let row = store.account_row(&MIRA).await.unwrap().unwrap();
         assert!(row.sealed.starts_with("d1:"));
         assert_eq!(store.unseal(&identity, &row.sealed).await.unwrap(), b"token");
     }

@@ -11,19 +11,19 @@ use crate::common::postgres;
 
 /// Adds rows to every table.
 pub async fn fill(store: &Store) {
-    let tokens = store.seal(&account_identity(MIRA), b"hunter2").await.unwrap();
+    let tokens = store.seal(&account_identity(&MIRA), b"hunter2").await.unwrap();
     store.put_account(&AccountRow { status: AccountStatus::Ok, ..account(tokens) }).await.unwrap();
-    store.handles(MIRA, HandleKind::Message, &["provider-id"]).await.unwrap();
+    store.handles(&MIRA, HandleKind::Message, &["provider-id"]).await.unwrap();
     store.save_cursor("the state of a list").await.unwrap();
     store.remember_events(&[(1, [1; 8])]).await.unwrap();
     let output = OutputRecord {
         recipe: "{\"tool\":\"mail_search\"}".to_owned(),
-        accounts: vec![MIRA.to_owned()],
+        accounts: vec![MIRA.clone()],
         text: Some("a long answer".to_owned()),
     };
     store.save_output("hash", &output).await.unwrap();
     let sending = PendingSend {
-        account: MIRA.to_owned(),
+        account: MIRA.clone(),
         draft: "d".to_owned(),
         message_id: "m@example.com".to_owned(),
         thread: "t".to_owned(),
@@ -31,9 +31,12 @@ pub async fn fill(store: &Store) {
         due: None,
     };
     store.begin_send(&sending, SendCaps { messages: 9, recipients: 9 }).await.unwrap();
-    store.keep_undo(MIRA, "star", "[{\"id\":\"x\",\"sealed\":\"d1:hunter2\"}]").await.unwrap();
-    store.keep_signature(MIRA, "Mira Lindqvist").await.unwrap();
-    store.note_unapproved(MIRA, &["eve@evil.example".to_owned()], None).await.unwrap();
+    store
+        .keep_undo(MIRA.as_str(), "star", "[{\"id\":\"x\",\"sealed\":\"d1:hunter2\"}]")
+        .await
+        .unwrap();
+    store.keep_signature(&MIRA, "Mira Lindqvist").await.unwrap();
+    store.note_unapproved(&MIRA, &["eve@evil.example".to_owned()], None).await.unwrap();
     store.put_ticket(TicketKind::Question, "hunter2", 60).await.unwrap();
     std::mem::forget(store.begin_writing("mail_send id=d1").await.unwrap());
     store.fence_secret().await.unwrap();
@@ -113,7 +116,7 @@ pub async fn erased_person_leaves_no_row_and_no_key() {
     let error = store.unseal("x", &sealed).await.unwrap_err();
     assert!(error.message().contains("cannot be decrypted"), "{error}");
     fill(&store).await;
-    let other = store.for_owner("p-2").account_row(MIRA).await.unwrap().unwrap();
-    let tokens = store.for_owner("p-2").unseal(&account_identity(MIRA), &other.sealed).await;
+    let other = store.for_owner("p-2").account_row(&MIRA).await.unwrap().unwrap();
+    let tokens = store.for_owner("p-2").unseal(&account_identity(&MIRA), &other.sealed).await;
     assert_eq!(tokens.unwrap(), b"hunter2");
 }

@@ -130,7 +130,7 @@ async fn lost_key_file_is_not_replaced_while_needed() {
     // Without accounts, a lost key does no harm.
     std::fs::remove_file(&key).unwrap();
     let store = super::store(home.path());
-    store.delete_account(MIRA).await.unwrap();
+    store.delete_account(&MIRA).await.unwrap();
     store.seal("x", b"z").await.unwrap();
     assert!(key.exists());
 }

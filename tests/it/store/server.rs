@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use daysheet::store::{HandleKind, Store, TicketKind};
 use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::ids::AccountId;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};
 
 use super::{MIRA, account, any, fresh, store};
@@ -47,9 +48,9 @@ async fn number(connection: &mut AnyConnection, sql: &str) -> i64 {
 /// Fills some tables for an owner.
 async fn fill(store: &Store) {
     store.put_account(&account("f1:one".to_owned())).await.unwrap();
-    store.handles(MIRA, HandleKind::Message, &["a", "b"]).await.unwrap();
+    store.handles(&MIRA, HandleKind::Message, &["a", "b"]).await.unwrap();
     store.save_cursor("page two").await.unwrap();
-    store.keep_undo(MIRA, "read", "[]").await.unwrap();
+    store.keep_undo(MIRA.as_str(), "read", "[]").await.unwrap();
     store.remember_events(&[(1, [1; 8])]).await.unwrap();
     store.put_ticket(TicketKind::Question, "which one?", 60).await.unwrap();
     store.append_audit("{}").await.unwrap();
@@ -62,7 +63,7 @@ async fn instances_that_start_at_once_create_the_tables_once() {
     let home = tempfile::tempdir().unwrap();
     let starts = (0..8).map(|_| {
         let store = store(home.path());
-        async move { store.handles(MIRA, HandleKind::Event, &["a"]).await.unwrap() }
+        async move { store.handles(&MIRA, HandleKind::Event, &["a"]).await.unwrap() }
     });
     for numbers in futures_util::future::join_all(starts).await {
         assert_eq!(numbers, [1]);
@@ -151,7 +152,7 @@ async fn cancelled_transactions_undo_no_later_write() {
             tokio::time::sleep(Duration::from_micros(100)).await;
         }
     }
-    let names: Vec<String> = (0..8).map(|number| number.to_string()).collect();
+    let names: Vec<AccountId> = (0..8).map(|number: u8| number.to_string().into()).collect();
     let writes = names.iter().map(|name| first.keep_signature(name, "Mira"));
     for done in futures_util::future::join_all(writes).await {
         done.unwrap();
@@ -174,22 +175,22 @@ fn ended_connections_are_replaced() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let many = async || {
-            let many = (0..4).map(|_| one.handles(MIRA, HandleKind::Message, &["a"]));
+            let many = (0..4).map(|_| one.handles(&MIRA, HandleKind::Message, &["a"]));
             for numbers in futures_util::future::join_all(many).await {
                 assert_eq!(numbers.unwrap(), [1]);
             }
         };
         many().await;
-        let _lock = one.lock_account(MIRA).await.unwrap().unwrap();
+        let _lock = one.lock_account(&MIRA).await.unwrap().unwrap();
         let admin = cluster.url("postgres", "postgres");
         let end =
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'daysheet'";
         postgres::run(&admin, end);
         many().await;
         // A lock that another process may have held before is not available for a while.
-        assert!(one.lock_account("google:bo@example.com").await.unwrap().is_none());
-        assert!(two.lock_account(MIRA).await.unwrap().is_none());
-        assert!(two.lock_account("google:bo@example.com").await.unwrap().is_some());
+        assert!(one.lock_account(&"google:bo@example.com".into()).await.unwrap().is_none());
+        assert!(two.lock_account(&MIRA).await.unwrap().is_none());
+        assert!(two.lock_account(&"google:bo@example.com".into()).await.unwrap().is_some());
         one.begin_writing("mail_send").await.unwrap().end().await;
     });
 }
@@ -218,7 +219,7 @@ fn hanging_connections_are_replaced() {
             let started = Instant::now();
             // An idle connection is tested; on a connection in use the first statement fails.
             let done = match pause {
-                0 => store.account_row(MIRA).await.map(drop),
+                0 => store.account_row(&MIRA).await.map(drop),
                 _ => store.save_cursor("x").await.map(drop),
             };
             signal("-CONT");
@@ -292,7 +293,7 @@ fn a_restarted_server_is_met_again() {
     runtime.block_on(async {
         fill(&store).await;
         // Several connections, all of which break.
-        let many = (0..4).map(|_| store.handles(MIRA, HandleKind::Message, &["a"]));
+        let many = (0..4).map(|_| store.handles(&MIRA, HandleKind::Message, &["a"]));
         futures_util::future::join_all(many).await;
         let restart = tokio::task::spawn_blocking(move || {
             cluster.restart_after(Duration::from_secs(1));
@@ -302,7 +303,7 @@ fn a_restarted_server_is_met_again() {
         let mut last = 0;
         while !restart.is_finished() || last == 0 {
             let id = format!("id-{last}");
-            match store.handles(MIRA, HandleKind::Message, &[&id]).await {
+            match store.handles(&MIRA, HandleKind::Message, &[&id]).await {
                 Ok(numbers) => last = numbers[0],
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::Store);
@@ -313,7 +314,7 @@ fn a_restarted_server_is_met_again() {
             assert!(started.elapsed() < Duration::from_secs(30));
         }
         let cluster = restart.await.unwrap();
-        assert_eq!(store.handles(MIRA, HandleKind::Message, &["b"]).await.unwrap(), [2]);
+        assert_eq!(store.handles(&MIRA, HandleKind::Message, &["b"]).await.unwrap(), [2]);
         store.close().await;
         drop(cluster);
     });

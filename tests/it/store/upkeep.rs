@@ -154,8 +154,8 @@ async fn backup_is_private_and_can_be_restored() {
     let found = restored.check().await.unwrap();
     // The stored test state is not actually sealed.
     assert_eq!(found.problems, [format!("1 earlier states of p-1 {LOST}")]);
-    let row = restored.for_owner("p-1").account_row(MIRA).await.unwrap().unwrap();
-    let tokens = restored.for_owner("p-1").unseal(&account_identity(MIRA), &row.sealed).await;
+    let row = restored.for_owner("p-1").account_row(&MIRA).await.unwrap().unwrap();
+    let tokens = restored.for_owner("p-1").unseal(&account_identity(&MIRA), &row.sealed).await;
     assert_eq!(tokens.unwrap(), b"hunter2");
 }
 
@@ -213,7 +213,7 @@ async fn moved(home: &Path, database: &str) {
     here.put_account(&account(old)).await.unwrap();
     let many: Vec<String> = (0..1_200).map(|number| number.to_string()).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    here.handles(MIRA, HandleKind::Message, &many).await.unwrap();
+    here.handles(&MIRA, HandleKind::Message, &many).await.unwrap();
     here.append_audit("{\"time\":\"2026-01-01T00:00:00Z\",\"tool\":\"mail_send\"}").await.unwrap();
     let key = std::fs::read_to_string(home.join("key")).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
@@ -224,14 +224,17 @@ async fn moved(home: &Path, database: &str) {
     assert!(moved.owners >= 2 && moved.rows > 1_210, "{moved:?}");
     let again = here.transfer(&target).await.unwrap_err();
     assert!(again.message().contains("already has rows of"), "{again}");
-    let identity = account_identity(MIRA);
+    let identity = account_identity(&MIRA);
     for (owner, tokens) in [("local", "token"), ("p-1", "hunter2")] {
         let target = target.for_owner(owner);
-        let row = target.account_row(MIRA).await.unwrap().unwrap();
+        let row = target.account_row(&MIRA).await.unwrap().unwrap();
         assert_eq!(target.unseal(&identity, &row.sealed).await.unwrap(), tokens.as_bytes());
     }
-    assert_eq!(target.handles(MIRA, HandleKind::Message, &["7", "new"]).await.unwrap(), [8, 1_201]);
+    assert_eq!(
+        target.handles(&MIRA, HandleKind::Message, &["7", "new"]).await.unwrap(),
+        [8, 1_201]
+    );
     let lines = target.audit_lines(None, 9).await.unwrap();
     assert!(lines.len() == 1 && lines[0].line.contains("mail_send"), "{lines:?}");
-    assert!(here.account_row(MIRA).await.unwrap().is_some());
+    assert!(here.account_row(&MIRA).await.unwrap().is_some());
 }

@@ -10,7 +10,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::{EventChange, EventData, EventListRequest, ShowAs};
-use daysheet_core::provider::ids::EventId;
+use daysheet_core::provider::ids::{AccountId, EventId};
 use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::search_text::words;
@@ -81,7 +81,7 @@ pub(crate) struct ItemClashes {
     /// A line each.
     pub(crate) lines: Vec<Note>,
     /// Accounts and ids of events with just the same time and title.
-    pub(super) twins: Vec<(String, EventId)>,
+    pub(super) twins: Vec<(AccountId, EventId)>,
 }
 
 /// An event that already exists.

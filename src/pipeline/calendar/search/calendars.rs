@@ -7,7 +7,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::{Calendars, MAIN, NamedCalendar, shown_names};
-use daysheet_core::provider::ids::CalendarId;
+use daysheet_core::provider::ids::{AccountId, CalendarId};
 use daysheet_core::row::RowCell;
 use daysheet_core::schemas::{CALENDAR, TableColumn};
 use daysheet_core::text;
@@ -85,14 +85,14 @@ impl KnownCalendar {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CalendarSelector {
     /// The calendar of this account with this id.
-    Id(String, CalendarId),
+    Id(AccountId, CalendarId),
     /// The calendars with this name or id, in any account.
     Name(String),
 }
 
 impl CalendarSelector {
     /// Returns true if it means a calendar of `account`.
-    pub(crate) fn selects(&self, calendar: &KnownCalendar, account: &str) -> bool {
+    pub(crate) fn selects(&self, calendar: &KnownCalendar, account: &AccountId) -> bool {
         match self {
             Self::Id(owner, id) => owner == account && *id == calendar.id,
             Self::Name(name) => {
@@ -127,7 +127,7 @@ pub(crate) async fn calendar_list(
 }
 
 /// Forgets the list of an account, because its calendars have changed.
-pub(crate) fn forget_calendars(ctx: &Context, account: &str) {
+pub(crate) fn forget_calendars(ctx: &Context, account: &AccountId) {
     ctx.states.lists.forget(account);
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn names_by_id(all: &[KnownCalendar]) -> HashMap<String, String> {
 pub(crate) fn select_calendars<'l>(
     all: &'l [KnownCalendar],
     selector: &CalendarSelector,
-    account: &str,
+    account: &AccountId,
 ) -> Vec<&'l KnownCalendar> {
     let mut found: Vec<&KnownCalendar> =
         all.iter().filter(|one| selector.selects(one, account)).collect();

@@ -1,5 +1,6 @@
 //! The lists of calendars that were fetched lately.
 
+use daysheet_core::provider::ids::AccountId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,24 +15,24 @@ type CachedLists = (Instant, Arc<Vec<Value>>);
 
 /// The lists that were fetched lately, by account.
 #[derive(Default)]
-pub(crate) struct CalendarLists(Mutex<HashMap<String, CachedLists>>);
+pub(crate) struct CalendarLists(Mutex<HashMap<AccountId, CachedLists>>);
 
 impl CalendarLists {
     /// Returns the calendars of an account and the time of their fetch, unless that is too long
     /// ago.
-    pub(crate) fn get(&self, account: &str) -> Option<(Arc<Vec<Value>>, Instant)> {
+    pub(crate) fn get(&self, account: &AccountId) -> Option<(Arc<Vec<Value>>, Instant)> {
         let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (fetched, list) = lists.get(account)?;
         (fetched.elapsed() < GOOD).then(|| (list.clone(), *fetched))
     }
 
     /// Stores the calendars of an account, as fetched now.
-    pub(crate) fn insert(&self, account: &str, list: Arc<Vec<Value>>) {
+    pub(crate) fn insert(&self, account: &AccountId, list: Arc<Vec<Value>>) {
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lists.insert(account.to_owned(), (Instant::now(), list));
     }
 
-    pub(crate) fn forget(&self, account: &str) {
+    pub(crate) fn forget(&self, account: &AccountId) {
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lists.remove(account);
     }

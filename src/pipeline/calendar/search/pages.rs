@@ -12,7 +12,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::{Calendars, EventData, EventListRequest};
-use daysheet_core::provider::ids::EventId;
+use daysheet_core::provider::ids::{AccountId, EventId};
 use daysheet_core::provider::{Account, ListPage};
 use daysheet_core::text::{Note, note, quoted};
 use jiff::tz::TimeZone;
@@ -74,7 +74,7 @@ pub(super) struct CalendarPage {
 
 /// The events of one account.
 pub(super) struct GatheredEvents {
-    account: String,
+    account: AccountId,
     pub(super) sheets: Vec<CalendarPage>,
     pub(super) rows: Vec<EventRow>,
     /// The number of events that were searched for words.

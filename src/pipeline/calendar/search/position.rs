@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use daysheet_core::event_time::EventTime;
 use daysheet_core::provider::calendar::EventData;
-use daysheet_core::provider::ids::CalendarId;
+use daysheet_core::provider::ids::{AccountId, CalendarId};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ impl EventPosition {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AccountPosition {
     /// The account's id.
-    pub(super) account: String,
+    pub(super) account: AccountId,
     /// Everything before this was shown.
     pub(super) at: EventPosition,
     /// Calendars that are behind, because they could not be read before.
@@ -69,7 +69,7 @@ pub(super) struct AccountPosition {
 
 impl AccountPosition {
     /// Returns the beginning of an account's part.
-    pub(super) fn first(account: String) -> Self {
+    pub(super) fn first(account: AccountId) -> Self {
         Self { account, at: EventPosition::FIRST, late: Vec::new() }
     }
 
@@ -87,7 +87,7 @@ impl AccountPosition {
 
 /// Returns the mark by which two entries are copies of one event: the UID, the
 /// occurrence, and the time. An event without UID has no copies.
-pub(super) fn mark(facts: &EventData, account: &str) -> IdDigest {
+pub(super) fn mark(facts: &EventData, account: &AccountId) -> IdDigest {
     let time = |when: EventTime| match when {
         EventTime::Day(day) => day.to_string(),
         EventTime::At(at) => at.as_microsecond().to_string(),

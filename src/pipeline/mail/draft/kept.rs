@@ -107,8 +107,10 @@ pub(super) async fn keep_edit(
         let sealed = ctx.store.seal(&identity(&stored.id), json.as_bytes()).await?;
         let draft = stored.id.clone();
         let undo = DraftUndo { account: account.clone(), draft, sealed, after: String::new() };
-        let number =
-            ctx.store.keep_undo(account, "edit", &UndoState::Draft(undo.clone()).write()?).await?;
+        let number = ctx
+            .store
+            .keep_undo(account.as_str(), "edit", &UndoState::Draft(undo.clone()).write()?)
+            .await?;
         Ok((number, undo))
     };
     kept.await.inspect_err(|error| notes.push(note!("this edit cannot be undone: {}", error))).ok()
@@ -158,7 +160,7 @@ pub(super) async fn keep_discard(
         let before = before.unwrap_or_else(|| Err(Error::new(ErrorKind::NotFound, "no answer")))?;
         let state = discarded(context, &before, None)?;
         let what = discard_of(&stored.id);
-        Ok((ctx.store.keep_undo(&context.account.id, &what, &state).await?, before))
+        Ok((ctx.store.keep_undo(context.account.id.as_str(), &what, &state).await?, before))
     };
     let kept: Result<_> = kept.await;
     kept.inspect_err(|error| notes.push(note!("this discard cannot be undone: {}", error))).ok()

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::mail::{
     FolderKind, FolderRef, LabelLook, MailState, MessageAction, MessageFlag, SettingsChange,
 };
@@ -191,7 +192,7 @@ pub(crate) struct CreatedFolder {
 impl CreatedFolder {
     /// Stores the levels above it, which are deleted with it while they are empty. If that fails,
     /// they only stay when the folder is deleted.
-    pub(crate) async fn keep_levels(&self, store: &Store, account: &str) {
+    pub(crate) async fn keep_levels(&self, store: &Store, account: &AccountId) {
         store.keep_created(account, &self.id, &self.above).await.ok();
     }
 

@@ -7,13 +7,14 @@
 
 use daysheet_core::budget::value::ValueHint;
 use daysheet_core::budget::{AnswerItem, WholeAnswer};
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::row::RowCell;
 
 /// The account and thread of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageLocation {
     /// The account's id and its address.
-    pub account: (String, String),
+    pub account: (AccountId, String),
     /// The provider's id of the thread, if reported.
     pub conversation: Option<String>,
 }

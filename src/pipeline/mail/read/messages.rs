@@ -4,6 +4,7 @@
 use daysheet_core::body::ReadableText;
 use daysheet_core::error::Result;
 use daysheet_core::provider::MessageContent;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::schemas::{MESSAGE, TableColumn};
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +36,7 @@ pub(super) struct ReadRest {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct MessageTarget {
     /// The account's id.
-    pub(crate) account: String,
+    pub(crate) account: AccountId,
     /// The provider's id.
     pub(crate) id: String,
 }
@@ -59,8 +60,8 @@ pub(crate) fn columns() -> Result<Vec<&'static TableColumn>> {
 }
 
 /// Groups messages by account, in the order of the first of each.
-pub(crate) fn by_owner(targets: Vec<MessageTarget>) -> Vec<(String, Vec<MessageTarget>)> {
-    let mut groups: Vec<(String, Vec<MessageTarget>)> = Vec::new();
+pub(crate) fn by_owner(targets: Vec<MessageTarget>) -> Vec<(AccountId, Vec<MessageTarget>)> {
+    let mut groups: Vec<(AccountId, Vec<MessageTarget>)> = Vec::new();
     for target in targets {
         match groups.iter_mut().find(|(account, _)| *account == target.account) {
             Some((_, group)) => group.push(target),

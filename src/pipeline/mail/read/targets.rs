@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::project;
+use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{
     Account, BodyForm, Mailbox, MessageContent, ThreadMessage, ThreadRole,
 };
@@ -26,7 +27,7 @@ const SHORTEST_ID: usize = 12;
 pub(crate) struct FetchedTargets {
     form: BodyForm,
     /// Threads by their accounts.
-    pub(super) threads: HashMap<String, FetchedThreads>,
+    pub(super) threads: HashMap<AccountId, FetchedThreads>,
     /// Messages that have been fetched already.
     pub(super) contents: HashMap<MessageTarget, MessageContent>,
 }
@@ -126,7 +127,7 @@ async fn resolve_target(
     notes: Option<&mut Vec<Note>>,
     fetched: Option<&mut FetchedTargets>,
 ) -> Result<Vec<MessageTarget>> {
-    let target = |account: &str, id: String| MessageTarget { account: account.to_owned(), id };
+    let target = |account: &AccountId, id| MessageTarget { account: account.clone(), id };
     if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Message, name).await? {
         // Only checks that the handle belongs to the named account.
         owner_named(ctx, &owner, account).await?;

@@ -212,7 +212,7 @@ impl HtmlCleaner {
     }
 
     /// Processes a start tag: begins to skip an element that is removed, and returns how the
-    /// tokenizer has to read raw text.
+    /// tokenizer must read raw text.
     fn start_tag(&self, tag: &Tag) -> TokenSinkResult<()> {
         let name: &str = &tag.name;
         let kind = match name {

@@ -23,9 +23,9 @@ struct MeasuredBox<'a> {
     item: Option<(bool, bool)>,
     /// Its padding: left, right, top and bottom, in pixels.
     padding: [f32; 4],
-    /// The width that is set on it, or that its parent leaves of it.
+    /// The width from its style, or the part of the parent's width that remains for it.
     width: Option<f32>,
-    /// The height that is set on it, or that its parent leaves of it.
+    /// The height from its style, or the part of the parent's height that remains for it.
     height: Option<f32>,
 }
 

@@ -127,7 +127,7 @@ impl App {
     /// Deletes everything stored for the owner. The grants at the providers remain.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if a store cannot be written.
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store) if a store cannot be written.
     pub async fn erase(&self) -> Result<()> {
         for store in &self.stores {
             store.erase().await?;

@@ -309,7 +309,8 @@ impl Config {
     /// line.
     ///
     /// # Errors
-    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is not the URL of a database.
+    /// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is not the URL of a
+    /// database.
     pub fn use_database(&mut self, option: &str, url: &str) -> Result<()> {
         let database = DatabaseUrl::parse(url);
         self.database = Some(database.map_err(|why| Error::argument(format!("{option} {why}")))?);

@@ -132,7 +132,7 @@ impl ResultStore {
     /// Returns the output with this hash, if it exists.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the store cannot be read.
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store) if the store cannot be read.
     pub async fn get(&self, hash: &str) -> Result<Option<StoredOutput>> {
         let cached = self.memory().get(hash);
         if let Some(cached) = cached {
@@ -162,7 +162,7 @@ impl ResultStore {
     /// Returns the recipe of the output with this hash, if it exists.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the store cannot be read.
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store) if the store cannot be read.
     pub async fn recipe(&self, hash: &str) -> Result<Option<String>> {
         match self.get(hash).await? {
             None => Ok(None),
@@ -176,7 +176,7 @@ impl ResultStore {
     /// Deletes the outputs that concern this account, in memory and in the store.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the store cannot be written.
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store) if the store cannot be written.
     pub async fn purge(&self, account: &AccountId) -> Result<()> {
         self.memory().purge(account);
         self.store.forget_outputs(account).await

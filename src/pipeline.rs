@@ -142,8 +142,8 @@ impl Pipeline {
     /// Carries out a request that only reads, and returns its answer in every format.
     ///
     /// # Errors
-    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes; the errors of
-    /// [`Pipeline::run_for`].
+    /// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes;
+    /// the errors of [`Pipeline::run_for`].
     pub async fn inspect(&self, request: ToolRequest) -> Result<InspectedAnswer> {
         inspect(&self.context, request).await
     }
@@ -151,7 +151,8 @@ impl Pipeline {
     /// Returns the values that `typed` can become, and their total number.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store), and the errors of an unknown `account`.
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store), and the errors of an unknown
+    /// `account`.
     pub async fn complete(
         &self,
         values: CompletionValues,
@@ -172,9 +173,9 @@ impl Pipeline {
     /// Returns the complete text of an output, by its hash or URI.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if the output does not exist, or no longer;
-    /// [`Kind::Conflict`](daysheet_core::error::ErrorKind::Conflict) if the call was repeated and its answer has
-    /// changed; the errors of the repeated call.
+    /// [`ErrorKind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if the output does not
+    /// exist, or no longer; [`ErrorKind::Conflict`](daysheet_core::error::ErrorKind::Conflict) if
+    /// the call was repeated and its answer has changed; the errors of the repeated call.
     pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
         output_text(&self.context, id).await
     }
@@ -191,7 +192,7 @@ impl Pipeline {
     /// Returns true if there is an output with this hash.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn has_output(&self, hash: &str) -> Result<bool> {
         has_output(&self.context, hash).await
     }
@@ -199,9 +200,9 @@ impl Pipeline {
     /// Signs an account out, and drops its stored data.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if the account does not exist;
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store). An error next to the outcome means that some of
-    /// the data could not be dropped.
+    /// [`ErrorKind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if the account does not
+    /// exist; [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store). An error next to the
+    /// outcome means that some of the data could not be dropped.
     pub async fn sign_out(&self, account: &str) -> Result<(SignedOut, Option<Error>)> {
         sign_out(&self.context, account).await
     }

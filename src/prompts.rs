@@ -132,8 +132,8 @@ impl Prompt {
     /// Returns the arguments of the call.
     ///
     /// # Errors
-    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for an unknown argument, or one that is not
-    /// a string.
+    /// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) for an unknown argument,
+    /// or one that is not a string.
     pub fn call(&self, given: &Map<String, Value>) -> Result<Map<String, Value>> {
         let mut call = Map::new();
         for (name, value) in given {
@@ -166,7 +166,7 @@ impl Prompt {
 /// Returns the prompt with this name.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) with the known names.
+/// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) with the known names.
 pub fn find(name: &str) -> Result<&'static Prompt> {
     PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
         let known: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();

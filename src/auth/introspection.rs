@@ -110,6 +110,6 @@ impl IntrospectionClient {
 /// Shows no token.
 impl std::fmt::Debug for IntrospectionClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Introspection").finish_non_exhaustive()
+        f.debug_struct("IntrospectionClient").finish_non_exhaustive()
     }
 }

@@ -32,7 +32,7 @@ pub struct PendingSignIn {
 
 impl std::fmt::Debug for PendingSignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pending").finish_non_exhaustive()
+        f.debug_struct("PendingSignIn").finish_non_exhaustive()
     }
 }
 

@@ -62,6 +62,6 @@ impl std::fmt::Display for DatabaseUrl {
 
 impl std::fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Database({self})")
+        write!(f, "DatabaseUrl({self})")
     }
 }

@@ -61,8 +61,8 @@ pub fn with_method(mut text: String, method: Option<&str>) -> String {
 /// skipped with a note on their line.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the text is not a calendar, or is too
-/// large.
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) if the text is not a calendar, or is
+/// too large.
 pub fn read(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
     read::document(text, floating)
 }

@@ -198,8 +198,9 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns a page of messages, newest first unless the request says oldest first.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the oldest are requested first, the
-    /// service cannot sort that way, and there are too many messages to list all of them.
+    /// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) if the oldest are requested
+    /// first, the service cannot sort that way, and there are too many messages to list all of
+    /// them.
     async fn messages(&self, request: &ListRequest) -> Result<ListPage>;
 
     /// Returns a page of threads, sorted by their newest messages, with the order and errors of

@@ -44,8 +44,8 @@ impl EventRecurrence {
     /// upper case. A prefix `RRULE:` is removed.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a rule that RFC 5545 does not allow,
-    /// or that repeats within a day by its frequency.
+    /// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) for a rule that RFC 5545 does not
+    /// allow, or that repeats within a day by its frequency.
     pub fn rule(text: &str) -> Result<String> {
         RecurrenceRule::read(text).map(|rule| rule.write())
     }
@@ -358,7 +358,8 @@ impl EventRecurrence {
     /// the [`nominal`](Self::nominal) time of `at`.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the rule has no occurrence at `at`.
+    /// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) if the rule has no occurrence at
+    /// `at`.
     pub fn split(&self, start: &ZonedTime, at: EventTime) -> Result<Option<(Self, Self)>> {
         let zone = zone(start);
         let at = alike(at, start, &zone);

@@ -40,7 +40,8 @@ const MAX_LEN: usize = 100;
 /// yields an instant, one in days yields a day.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is not understood or does not exist.
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) if it is not understood or does not
+/// exist.
 pub fn read(text: &str, context: &TimeContext) -> Result<ParsedTime> {
     Ok(understand(text, context, None)?.0)
 }
@@ -69,8 +70,8 @@ pub fn end(text: &str, start: ParsedTime, context: &TimeContext) -> Result<Parse
 /// Returns a zone by its IANA name, in any case, or its Windows name.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an unknown name, with a similar one if
-/// there is any.
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) for an unknown name, with a similar
+/// one if there is any.
 pub fn zone(name: &str) -> Result<TimeZone> {
     // A fixed offset has no name under which an event could be written.
     if let Some(zone) = event_time::find_zone(name)

@@ -72,7 +72,7 @@ impl PersonApps {
     /// settings', and their own choice.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if their choice cannot be read.
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store) if their choice cannot be read.
     pub async fn app_of(&self, person: &CallingPerson) -> Result<Arc<App>> {
         // Read for each call, because another instance may have changed it.
         let own = self.base.store().for_owner(&person.owner).own_access().await?;

@@ -207,7 +207,7 @@ impl BrowserPage {
 
 impl std::fmt::Debug for BrowserPage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Page").finish_non_exhaustive()
+        f.debug_struct("BrowserPage").finish_non_exhaustive()
     }
 }
 

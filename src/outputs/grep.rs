@@ -23,8 +23,8 @@ const AROUND: usize = 2;
 /// Matching is case-sensitive if the pattern contains an upper-case letter.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if no line matches, or if the pattern is not a
-/// regular expression.
+/// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) if no line matches, or if the
+/// pattern is not a regular expression.
 pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<OutputPage> {
     let regex = compile(pattern)?;
     let lines = wrapped(text, LINE);

@@ -44,7 +44,8 @@ pub struct OutputPage {
 /// Returns the requested lines of `text`, unchanged.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for an offset beyond the last line.
+/// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) for an offset beyond the last
+/// line.
 pub fn page(text: &str, ask: PageRequest) -> Result<OutputPage> {
     let lines = wrapped(text, LINE);
     check(&lines, ask.offset)?;

@@ -56,7 +56,8 @@ impl FolderNames {
 /// `typed` come first. An account that does not respond is left out.
 ///
 /// # Errors
-/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store), and the errors of an unknown `account`.
+/// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store), and the errors of an unknown
+/// `account`.
 pub(super) async fn complete_argument(
     ctx: &Context,
     known: &FolderNames,

@@ -19,13 +19,15 @@ pub trait RequestWatch: Send + Sync {
     /// Waits until another request may begin.
     ///
     /// # Errors
-    /// [`Kind::RateLimited`](daysheet_core::error::ErrorKind::RateLimited) with the next step, if none may.
+    /// [`ErrorKind::RateLimited`](daysheet_core::error::ErrorKind::RateLimited) with the next step,
+    /// if none may.
     async fn admit(&self) -> Result<RequestPermit>;
 
     /// Admits the reading of a complete document, for as long as its reader takes.
     ///
     /// # Errors
-    /// [`Kind::RateLimited`](daysheet_core::error::ErrorKind::RateLimited) if too many are being read.
+    /// [`ErrorKind::RateLimited`](daysheet_core::error::ErrorKind::RateLimited) if too many are
+    /// being read.
     fn reads(&self) -> Result<RequestPermit>;
 
     /// Records the outcome and duration of a tool call.

@@ -22,7 +22,7 @@ impl Store {
     /// Returns the number of the cursor with this state, for a handle such as `p3`.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn save_cursor(&self, state: &str) -> Result<u64> {
         let digest = STANDARD.encode(Sha256::digest(state.as_bytes()));
         let now = self.now();
@@ -71,7 +71,7 @@ impl Store {
     /// Returns the state of cursor `number`, or `None` if it does not exist or no longer does.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn cursor(&self, number: u64) -> Result<Option<String>> {
         let Ok(number) = i64::try_from(number) else {
             return Ok(None);

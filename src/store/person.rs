@@ -26,7 +26,7 @@ impl Store {
     /// Returns the access level that the owner allows, or `None` if they have set none.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn own_access(&self) -> Result<Option<AccessLevel>> {
         // An unknown word must not allow everything.
         let level = self.setting(SettingName::OwnAccess).await?;
@@ -36,7 +36,7 @@ impl Store {
     /// Stores the access level that the owner allows.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn set_own_access(&self, level: AccessLevel) -> Result<()> {
         self.set_setting(SettingName::OwnAccess, level.word()).await
     }
@@ -45,7 +45,8 @@ impl Store {
     /// again. Grants at the providers stay, unless the accounts were removed first.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store): at most the audit log was deleted.
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store): at most the audit log was
+    /// deleted.
     pub async fn erase(&self) -> Result<()> {
         // The file comes first: if it cannot be deleted, the rows stay, and erasing can be
         // repeated.
@@ -67,7 +68,7 @@ impl Store {
     /// and keys. Times are in RFC 3339. Sealed texts are decrypted if their key is available.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn export(&self) -> Result<Value> {
         let mut export = Map::new();
         export.insert("owner".to_owned(), self.owner().into());

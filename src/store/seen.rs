@@ -25,7 +25,7 @@ impl Store {
     /// Records that untrusted text is shown now.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn note_strangers(&self) -> Result<()> {
         self.set_setting(SettingName::StrangersShown, &self.now().to_string()).await
     }
@@ -33,7 +33,7 @@ impl Store {
     /// Returns true if untrusted text was shown within a day, by any process.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn strangers_lately(&self) -> Result<bool> {
         let shown = self.setting(SettingName::StrangersShown).await?;
         let shown = shown.and_then(|shown| shown.parse::<i64>().ok());
@@ -43,7 +43,7 @@ impl Store {
     /// Stores the digests of displayed events, by handle number.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn remember_events(&self, shown: &[(u64, [u8; 8])]) -> Result<()> {
         let now = self.now();
         let mut digests: HashMap<i64, String> = shown
@@ -114,7 +114,7 @@ impl Store {
     /// `None` if it was not displayed, or too long ago.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn seen_event(&self, number: u64) -> Result<Option<[u8; 8]>> {
         let Ok(number) = i64::try_from(number) else {
             return Ok(None);

@@ -44,7 +44,7 @@ impl Store {
     /// `kind`.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn put_ticket(
         &self,
         kind: TicketKind,
@@ -80,7 +80,7 @@ impl Store {
     /// gets it. Returns `None` if it does not exist or has expired.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn take_ticket(&self, kind: TicketKind, id: &str) -> Result<Option<String>> {
         // One statement deletes and returns the row: with two, several callers could read it.
         self.ticket(
@@ -96,7 +96,7 @@ impl Store {
     /// Returns the content of a ticket, and keeps it.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn peek_ticket(&self, kind: TicketKind, id: &str) -> Result<Option<String>> {
         self.ticket(
             "SELECT content FROM tickets \
@@ -111,7 +111,7 @@ impl Store {
     /// once, one succeeds. Returns false if it does not exist or was already filled.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn fill_ticket(&self, kind: TicketKind, id: &str, content: &str) -> Result<bool> {
         sqlx::query(
             "UPDATE tickets SET content = $5 \

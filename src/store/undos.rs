@@ -17,7 +17,7 @@ impl Store {
     /// ids, separated by spaces.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store): the change must not be made.
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store): the change must not be made.
     pub async fn keep_undo(&self, accounts: &str, what: &str, state: &str) -> Result<u64> {
         let now = self.now();
         let mut tx = self.writing().await?;
@@ -55,7 +55,7 @@ impl Store {
     /// Returns the number of the last change `what` of an account, if it can still be undone.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn undo_of(&self, account: &AccountId, what: &str) -> Result<Option<u64>> {
         let number: Option<i64> = sqlx::query_scalar(
             "SELECT MAX(number) FROM undos \
@@ -74,7 +74,7 @@ impl Store {
     /// Replaces the state stored under `number`, or deletes it if `state` is `None`.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn trim_undo(&self, number: u64, state: Option<&str>) -> Result<()> {
         let number = i64::try_from(number).unwrap_or(i64::MAX);
         let mut connection = self.connection().await?;
@@ -102,7 +102,7 @@ impl Store {
     /// exist, or no longer does.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn undo(&self, number: u64) -> Result<Option<(String, String)>> {
         let Ok(number) = i64::try_from(number) else {
             return Ok(None);
@@ -122,7 +122,7 @@ impl Store {
     /// the highest first.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn keep_created(
         &self,
         account: &AccountId,
@@ -138,7 +138,7 @@ impl Store {
     /// Returns the paths of the levels that were created with a folder, the highest first.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn created_with(&self, account: &AccountId, folder: &str) -> Result<Vec<String>> {
         let above =
             self.setting(SettingName::CreatedWith { account, folder }).await?.unwrap_or_default();

@@ -10,7 +10,7 @@ impl Store {
     /// Adds a call and the tokens of its answer to a day.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn add_usage(&self, day: Date, tokens: usize) -> Result<()> {
         sqlx::query(
             "INSERT INTO usage (owner, day, calls, tokens) VALUES ($1, $2, 1, $3) \
@@ -29,7 +29,7 @@ impl Store {
     /// Returns the tokens of all answers of a day.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn tokens_used(&self, day: Date) -> Result<usize> {
         let tokens: Option<i64> =
             sqlx::query_scalar("SELECT tokens FROM usage WHERE owner = $1 AND day = $2")

@@ -110,7 +110,8 @@ impl SignInArguments {
     /// Checks the requirements of every sign-in.
     ///
     /// # Errors
-    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if the shared mailbox is not an address.
+    /// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) if the shared mailbox is
+    /// not an address.
     pub fn check(&self) -> Result<()> {
         match &self.mailbox {
             Some(mailbox) if !mailbox.contains('@') => {

@@ -61,7 +61,7 @@ impl CalendarFree {
     /// Refuses names where addresses are needed.
     ///
     /// # Errors
-    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument), which names them.
+    /// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument), which names them.
     pub fn check_people(&self) -> Result<()> {
         let names: Vec<&String> = self.who.iter().filter(|one| !is_address(one)).collect();
         let shown: Vec<String> = names.iter().map(|name| format!("`{}`", brief(name))).collect();

@@ -418,7 +418,8 @@ impl DecodedData {
     /// Decodes Gmail's response for one part.
     ///
     /// # Errors
-    /// [`Kind::Provider`](daysheet_core::error::ErrorKind::Provider) if the response has another form.
+    /// [`ErrorKind::Provider`](daysheet_core::error::ErrorKind::Provider) if the response has
+    /// another form.
     pub fn of_part(body: &[u8]) -> Result<Self> {
         let part: PartData = client::parse(body)?;
         Ok(Self::new(&part.data))

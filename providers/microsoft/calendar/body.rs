@@ -20,7 +20,7 @@ use crate::json::{is, nested, text};
 /// Checks that Outlook supports a change, as far as that depends only on the change and the event.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) with an alternative.
+/// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) with an alternative.
 pub fn check(change: &EventChange, current: Option<&Value>, notify: GuestNotice) -> Result<()> {
     if change.show == Some(ShowAs::Focus) {
         return Err(Error::argument("Outlook's calendars have no focus time")

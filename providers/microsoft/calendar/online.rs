@@ -58,8 +58,8 @@ pub fn own_notes(event: &Value) -> String {
 /// Returns the description with `notes` in place of the text before the joining details.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if the joining details cannot be
-/// separated from the rest.
+/// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) if the joining details cannot
+/// be separated from the rest.
 pub fn body(current: &Value, notes: &str) -> Result<Value> {
     let old = EventDescription::new(current);
     let Some(details) = old.details() else {

@@ -105,8 +105,8 @@ impl CallCourse {
 /// outside a call.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the call was cancelled; nothing may be
-/// written in this case.
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) if the call was cancelled; nothing
+/// may be written in this case.
 pub fn begin_write() -> Result<()> {
     match COURSE.try_with(|course| course.change(BEGUN)) {
         Ok(false) => Err(Error::argument("the call was cancelled before anything was written")),

@@ -16,7 +16,7 @@ use crate::text;
 /// is derived from the other.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the bytes are not a message.
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) if the bytes are not a message.
 pub fn read(raw: &[u8]) -> Result<OutgoingMessage> {
     let message = MessageParser::default()
         .parse(raw)

@@ -38,7 +38,8 @@ pub struct ReadPeople {
 /// commas or semicolons. `field` is the name of the argument. Empty items are ignored.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument), which names the item and the next step.
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument), which names the item and the next
+/// step.
 pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
     let mut found = ReadPeople::default();
     let mut known = HashSet::new();
@@ -144,8 +145,9 @@ pub fn known_person(person: &MailPerson, warnings: &mut Vec<Note>) -> Option<Mai
 /// Returns an address in the form in which it is sent: with the domain in ASCII and lower case.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an invalid address, and for addresses
-/// that Gmail and Outlook cannot send to: with non-ASCII characters before the `@`, or a domain
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) for an invalid address, and for
+/// addresses that Gmail and Outlook cannot send to: with non-ASCII characters before the `@`, or a
+/// domain
 /// that mixes scripts.
 pub fn ascii(address: &str) -> Result<String> {
     let wrong = |why: &str| Error::argument(format!("{} {why}", quoted(address)));

@@ -66,8 +66,8 @@ fn without_mark<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
 /// recipients are added to `warnings`.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if there are more recipients than a message
-/// may have; in this case none of them is checked.
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) if there are more recipients than a
+/// message may have; in this case none of them is checked.
 pub fn recipients(
     original: &SourceMessage,
     own: &[String],

@@ -49,8 +49,8 @@ pub fn from_plain(source: &str) -> TextForms {
 /// Converts a text written in HTML, without scripts and other active content.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is too large or too deeply nested to be
-/// cleaned.
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) if it is too large or too deeply
+/// nested to be cleaned.
 pub fn from_html(source: &str) -> Result<TextForms> {
     let html = clean_html(source).ok_or_else(|| {
         Error::argument("the HTML is too large or too deeply nested").next("send it as a file")

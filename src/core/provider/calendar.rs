@@ -365,8 +365,8 @@ pub enum CalendarOp {
 /// The calendars of one account.
 ///
 /// Reads are retried; writes are carried out once, and an error of the kind
-/// [`Kind::Network`](crate::error::ErrorKind::Network) or
-/// [`Kind::Timeout`](crate::error::ErrorKind::Timeout) leaves open whether they were.
+/// [`ErrorKind::Network`](crate::error::ErrorKind::Network) or
+/// [`ErrorKind::Timeout`](crate::error::ErrorKind::Timeout) leaves open whether they were.
 #[async_trait]
 pub trait Calendars: Send + Sync {
     /// Returns the API whose JSON format the objects have.
@@ -431,7 +431,7 @@ pub trait Calendars: Send + Sync {
     /// changed event.
     ///
     /// # Errors
-    /// [`Kind::Conflict`](crate::error::ErrorKind::Conflict) if it has changed.
+    /// [`ErrorKind::Conflict`](crate::error::ErrorKind::Conflict) if it has changed.
     async fn update(
         &self,
         current: &Value,
@@ -467,7 +467,7 @@ pub trait Calendars: Send + Sync {
     /// it is `None`, the event is created again.
     ///
     /// # Errors
-    /// [`Kind::Conflict`](crate::error::ErrorKind::Conflict) if `now` has changed.
+    /// [`ErrorKind::Conflict`](crate::error::ErrorKind::Conflict) if `now` has changed.
     async fn restore(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
         let _ = (before, now);
         Err(Error::argument("the provider restores no events").next("write it again"))

@@ -36,7 +36,7 @@ const COUNTED: u32 = 999;
 /// them; the caller deletes these occurrences.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a rule that Graph cannot express.
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) for a rule that Graph cannot express.
 pub fn pattern(repeat: &EventRecurrence, start: &ZonedTime, zone: &str) -> Result<Value> {
     if !repeat.extra.is_empty() {
         return Err(refusal("cannot have dates besides its rule (RDATE)")

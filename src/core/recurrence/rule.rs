@@ -55,8 +55,8 @@ impl RecurrenceRule {
     /// Parses a rule. A prefix `RRULE:` is removed.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a rule that RFC 5545 does not allow,
-    /// or that repeats within a day by its frequency.
+    /// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) for a rule that RFC 5545 does not
+    /// allow, or that repeats within a day by its frequency.
     pub fn read(text: &str) -> Result<Self> {
         Self::parse(text, true)
     }

@@ -27,7 +27,7 @@ impl ClockTime {
     /// for words that do not look like a time of day.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an invalid time of day.
+    /// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) for an invalid time of day.
     pub fn read(word: &str, after: Option<&str>) -> Result<Option<(Self, usize)>> {
         let lower = word.trim_end_matches(',').to_ascii_lowercase();
         match lower.as_str() {
@@ -119,8 +119,8 @@ fn digits_of(text: &str, half: bool) -> Option<(i8, i8, i8)> {
 /// Parses a duration into minutes: `30m`, `1h30m`, `90`, `2 days`, `1:30`, `PT45M`.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is not understood, negative, longer
-/// than a year, or not a whole number of minutes.
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) if it is not understood, negative,
+/// longer than a year, or not a whole number of minutes.
 pub fn minutes(text: &str) -> Result<u32> {
     let line = text::cell(text);
     let wrong = |why: &str| {

@@ -34,7 +34,7 @@ impl DateWords {
     /// date, and distances, count from `start` if it is given.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a date that does not exist or
+    /// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument) for a date that does not exist or
     /// contradicts itself.
     pub fn read(
         words: &[String],

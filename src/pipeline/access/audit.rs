@@ -38,8 +38,8 @@ pub(crate) struct AuditEntry<'a> {
 /// Appends a line to the audit log.
 ///
 /// # Errors
-/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if it cannot be written; the caller should not write
-/// either.
+/// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store) if it cannot be written; the caller
+/// should not write either.
 pub(crate) async fn log_entry(ctx: &Context, entry: AuditEntry<'_>) -> Result<()> {
     // Its first line is where a call begins to write.
     begin_writing(ctx).await?;
@@ -72,8 +72,8 @@ pub(crate) async fn audit_after(ctx: &Context, entry: AuditEntry<'_>, notes: &mu
 /// which had none before.
 ///
 /// # Errors
-/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the first line cannot be written, in which case
-/// nothing was done; the errors of the write.
+/// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store) if the first line cannot be
+/// written, in which case nothing was done; the errors of the write.
 pub(crate) async fn run_logged<T>(
     ctx: &Context,
     entry: AuditEntry<'_>,

@@ -47,8 +47,8 @@ pub struct InspectedAnswer {
 /// Carries out a request that only reads, and returns its answer in every format.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes; the errors of
-/// [`run_for`](crate::pipeline::run::run_for).
+/// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes; the
+/// errors of [`run_for`](crate::pipeline::run::run_for).
 pub async fn inspect(ctx: &Context, request: ToolRequest) -> Result<InspectedAnswer> {
     let ToolRequest { action, view, call, .. } = request;
     let tool = tools::find(call.tool).filter(|_| call.effect == ToolEffect::Read);

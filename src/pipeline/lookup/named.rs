@@ -59,8 +59,8 @@ impl NameMatch {
 /// Replaces names of saved contacts by their addresses; returns notes on them.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if several names are left, in any arguments;
-/// and errors of the store, which must record that untrusted text was shown.
+/// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) if several names are left, in
+/// any arguments; and errors of the store, which must record that untrusted text was shown.
 pub(crate) async fn resolve_names(ctx: &Context, action: &mut ToolAction) -> Result<Vec<Note>> {
     // A draft is shown before it is sent, and free times reach nobody.
     let naming = match action {

@@ -100,8 +100,9 @@ pub(crate) async fn mail_attachment(ctx: &Context, request: MailAttachment) -> R
 /// Returns the bytes and the media type of an attachment, by the URI of a link.
 ///
 /// # Errors
-/// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if the attachment does not exist, or no longer;
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is too large; errors of the provider.
+/// [`ErrorKind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if the attachment does not
+/// exist, or no longer; [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is
+/// too large; errors of the provider.
 pub async fn attachment_bytes(ctx: &Context, uri: &str) -> Result<(Vec<u8>, String)> {
     let handle = uri.strip_prefix(URI).unwrap_or(uri);
     let file = resolve_handle(ctx, HandleKind::Attachment, handle).await?;

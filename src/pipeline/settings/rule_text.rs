@@ -83,7 +83,8 @@ pub(super) fn steps(steps: &[RuleStep], can: &MailCapabilities) -> String {
 /// Reads the actions of a rule.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for unknown words, and for forwarding.
+/// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) for unknown words, and for
+/// forwarding.
 pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
     let mut found = Vec::new();
     let mut words = words(text)?.into_iter();

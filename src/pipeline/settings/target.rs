@@ -216,7 +216,8 @@ impl<'a> SettingFields<'a> {
     /// as `email` for `emails`.
     ///
     /// # Errors
-    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument), which names the columns that can be set.
+    /// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument), which names the columns
+    /// that can be set.
     pub(crate) fn new(request: &'a ManageRequest, columns: &[&str]) -> Result<Self> {
         let mut members = Cow::Borrowed(&request.set);
         for (name, value) in &request.set {

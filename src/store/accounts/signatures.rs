@@ -12,7 +12,7 @@ impl Store {
     /// Returns the signature of the account with this id, if any.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn signature(&self, account: &AccountId) -> Result<Option<String>> {
         self.setting(SettingName::Signature(account.as_str())).await
     }
@@ -20,7 +20,7 @@ impl Store {
     /// Stores the signature of the account with this id; an empty one removes it.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn keep_signature(&self, account: &AccountId, text: &str) -> Result<()> {
         let name = SettingName::Signature(account.as_str());
         if text.is_empty() {

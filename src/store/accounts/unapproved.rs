@@ -30,7 +30,7 @@ impl Store {
     /// Returns the unapproved addresses of the account with this id.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn unapproved(&self, account: &AccountId) -> Result<UnapprovedAddresses> {
         let digests: Vec<String> =
             sqlx::query_scalar("SELECT digest FROM unapproved WHERE owner = $1 AND account = $2")
@@ -45,7 +45,7 @@ impl Store {
     /// Records addresses that are being added to contacts, and the one that the user approved.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn note_unapproved(
         &self,
         account: &AccountId,

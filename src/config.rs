@@ -309,7 +309,7 @@ impl Config {
     /// line.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is not the URL of a
+    /// [`ErrorKind::Argument`] if it is not the URL of a
     /// database.
     pub fn use_database(&mut self, option: &str, url: &str) -> Result<()> {
         let database = DatabaseUrl::parse(url);

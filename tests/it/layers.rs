@@ -162,7 +162,7 @@ const HEAVY: &[(&str, &[&str])] = &[
     // In a worker, or on a thread if the text is long.
     ("body::readable(", &["src/pipeline/mail/read.rs"]),
     // On a thread if the text is long.
-    ("quote::parts(", &["src/pipeline/mail/draft.rs", "src/pipeline/mail/draft/preview.rs"]),
+    ("quote::parts(", &["src/pipeline/mail/draft/preview.rs", "src/pipeline/mail/draft.rs"]),
     // On a thread.
     ("mime(&", &["providers/google/mail/draft.rs"]),
     // The user's own automatic replies, and notes of events, whose HTML is read only up to 2 MiB.

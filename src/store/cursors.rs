@@ -12,11 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use daysheet_core::error::Result;
 use sha2::{Digest, Sha256};
 
-use super::database::Store;
+use super::database::{DAY, Store};
 use super::handles::HandleKind;
-
-/// One day, in seconds.
-const DAY: i64 = 24 * 60 * 60;
 
 impl Store {
     /// Returns the number of the cursor with this state, for a handle such as `p3`.

@@ -35,7 +35,7 @@ pub const EVERYBODY: &str = "*";
 const FILE: &str = "daysheet.db";
 
 /// One day, in seconds.
-const DAY: i64 = 24 * 60 * 60;
+pub(super) const DAY: i64 = 24 * 60 * 60;
 
 /// The interval between attempts to open.
 const RETRY: Duration = Duration::from_millis(20);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::AssertSqlSafe;
 
-use super::database::{SERVER, Store};
+use super::database::{DAY, SERVER, Store};
 use super::engine::{StoreEngine, schema};
 use super::outputs::MICROSECONDS;
 use super::settings::SettingName;
@@ -17,8 +17,6 @@ use super::{audit, files};
 pub(super) mod check;
 pub(super) mod transfer;
 
-/// One day, in seconds.
-const DAY: i64 = 24 * 60 * 60;
 /// The days for which the use of each person is stored; limits count a single day.
 const USAGE: i64 = 30;
 /// The interval of checks for a new day.

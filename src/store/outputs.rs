@@ -14,10 +14,8 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::ids::AccountId;
 use sqlx::AnyConnection;
 
-use super::database::Store;
+use super::database::{DAY, Store};
 
-/// One day, in microseconds.
-const DAY: i64 = 24 * 60 * 60 * MICROSECONDS;
 /// One second, in microseconds.
 pub(super) const MICROSECONDS: i64 = 1_000_000;
 /// The maximum size of all texts, in bytes as sealed.
@@ -51,7 +49,7 @@ impl Store {
         .bind(hash)
         .bind(&output.recipe)
         .bind(&accounts)
-        .bind(now - DAY)
+        .bind(now - DAY * MICROSECONDS)
         .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;

@@ -10,11 +10,9 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use daysheet_core::error::Result;
 use sqlx::AssertSqlSafe;
 
-use super::database::{Store, numbered};
+use super::database::{DAY, Store, numbered};
 use super::settings::SettingName;
 
-/// One day, in seconds.
-const DAY: i64 = 24 * 60 * 60;
 /// The number of rows in one statement.
 const BATCH: usize = 500;
 

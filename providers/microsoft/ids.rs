@@ -2,6 +2,11 @@
 
 use daysheet_core::error::{Error, Result};
 
+/// Checks the id of a message or thread.
+pub(super) fn check_mail_id(id: &str) -> Result<()> {
+    check_as(id, "m12 from a search")
+}
+
 /// Checks an id. Graph's ids are base64 in either alphabet, usually 70 characters or longer.
 pub(super) fn check_as(id: &str, handle: &str) -> Result<()> {
     let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte);

@@ -41,7 +41,7 @@ use self::list::{ListQuery, OVERLAP, moved_up};
 pub use self::mailbox::OutlookMailbox;
 use self::mailbox::{count, main_address};
 use super::client::GraphAccount;
-use super::ids::check_as;
+use super::ids::check_mail_id;
 use super::people;
 use crate::json::text;
 use crate::oldest;
@@ -152,7 +152,7 @@ impl Mailbox for OutlookMailbox {
         form: BodyForm,
     ) -> Vec<Result<MessageContent>> {
         let mut good = Vec::new();
-        let checked: Vec<Result<()>> = ids.iter().map(|id| check(id)).collect();
+        let checked: Vec<Result<()>> = ids.iter().map(|id| check_mail_id(id)).collect();
         for (id, checked) in ids.iter().zip(&checked) {
             if checked.is_ok() {
                 good.push(id.as_str());
@@ -175,17 +175,17 @@ impl Mailbox for OutlookMailbox {
         projection: &Projection,
         form: BodyForm,
     ) -> Result<Option<WholeThread>> {
-        check(id)?;
+        check_mail_id(id)?;
         threads::whole(self, id, projection, form).await
     }
 
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
-        check(id)?;
+        check_mail_id(id)?;
         threads::thread(self, id).await
     }
 
     async fn open_drafts(&self, thread: &str) -> Result<Vec<String>> {
-        check(thread)?;
+        check_mail_id(thread)?;
         let mut drafts = self.drafts_of(thread).await?;
         drafts.sort_by(|one, other| text(one, MADE).cmp(text(other, MADE)));
         Ok(drafts.iter().map(|draft| text(draft, "id").to_owned()).collect())
@@ -204,7 +204,7 @@ impl Mailbox for OutlookMailbox {
     }
 
     fn check_id(&self, id: &str) -> Result<()> {
-        check(id)
+        check_mail_id(id)
     }
 }
 
@@ -240,8 +240,4 @@ pub async fn address(
         })?;
     }
     Ok(address)
-}
-
-fn check(id: &str) -> Result<()> {
-    check_as(id, "m12 from a search")
 }

@@ -37,7 +37,7 @@ impl GoogleCalendar {
 
     /// Queries free/busy times, by the only POST that reads.
     async fn free_busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Result<Value> {
-        // The account's own calendar is asked for as `primary`, whatever address was given for it.
+        // The account's own calendar is requested as `primary`, by any of its addresses.
         let own = who.iter().find(|one| one.eq_ignore_ascii_case(&self.own));
         let items: Vec<_> = who
             .iter()

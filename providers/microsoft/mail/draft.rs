@@ -20,11 +20,12 @@ use daysheet_core::provider::mail::{
     SendStatus, SentMessage, SourceMessage, StoredDraft, not_a_draft,
 };
 use daysheet_core::text::{brief, cell};
-use files::{MAX_FILES, PAGES, sizes};
+use files::sizes;
 use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use upload::files;
+use upload::{MAX_FILES, PAGES};
 
 use super::drafts::{
     DRAFT, FILES, ORIGINAL, bracketed, differences, original, properties, recipient, stored_draft,

@@ -20,7 +20,7 @@ use super::mailbox::{OutlookMailbox, message_path};
 use super::{folders, folders_write};
 use crate::json::{is, nested, text};
 use crate::microsoft::batch::BatchChange;
-use crate::microsoft::ids::check_as;
+use crate::microsoft::ids::check_mail_id;
 use crate::microsoft::response::not_ours;
 
 /// The properties of a message's state.
@@ -29,7 +29,7 @@ const STATE: &str = "id,isRead,isDraft,flag,parentFolderId,categories";
 #[async_trait]
 impl MessageActions for OutlookMailbox {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
-        let checked: Vec<Result<()>> = ids.iter().map(|id| check_id(id)).collect();
+        let checked: Vec<Result<()>> = ids.iter().map(|id| check_mail_id(id)).collect();
         let requests: Vec<String> = ids
             .iter()
             .zip(&checked)
@@ -174,8 +174,10 @@ impl OutlookMailbox {
         messages: &[MailState],
         part: impl Fn(&MailState) -> Option<BatchChange>,
     ) -> Vec<Result<Option<Value>>> {
-        let planned: Vec<Result<Option<BatchChange>>> =
-            messages.iter().map(|message| check_id(&message.id).map(|()| part(message))).collect();
+        let planned: Vec<Result<Option<BatchChange>>> = messages
+            .iter()
+            .map(|message| check_mail_id(&message.id).map(|()| part(message)))
+            .collect();
         let parts: Vec<BatchChange> =
             planned.iter().filter_map(|part| part.clone().ok().flatten()).collect();
         let mut answers = self.graph().change_all(&parts).await.into_iter();
@@ -323,10 +325,6 @@ fn patch_request(outlook: &OutlookMailbox, message: &MailState, body: Value) -> 
         body: Some(body),
         minimal: true,
     }
-}
-
-fn check_id(id: &str) -> Result<()> {
-    check_as(id, "m12 from a search")
 }
 
 /// Converts a flag to Graph's form. A due date requires a start date.

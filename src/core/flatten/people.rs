@@ -89,10 +89,12 @@ fn guests(reader: &mut RowReader, object: &Value, names: &GuestNames, short: boo
         if guest.is_own { &mut me } else { &mut others }.push(member);
     }
     me.append(&mut others);
-    match short {
-        _ if me.is_empty() => ReadValue::Nothing,
-        true => ReadValue::Marked(me),
-        false => ReadValue::List(me),
+    if me.is_empty() {
+        ReadValue::Nothing
+    } else if short {
+        ReadValue::Marked(me)
+    } else {
+        ReadValue::List(me)
     }
 }
 

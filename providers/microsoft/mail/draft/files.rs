@@ -8,15 +8,11 @@ use daysheet_core::provider::mail::{AttachmentContent, OutgoingAttachment, Outgo
 use daysheet_core::text::quoted;
 use graph_rs_sdk::http::Method;
 
-use super::upload::{NewAttachment, check, files};
+use super::upload::{MAX_FILES, NewAttachment, PAGES, check, files};
 use crate::json::is;
 use crate::microsoft::mail::drafts::{FILES, attachment_info};
 use crate::microsoft::mail::mailbox::{OutlookMailbox, count};
 use crate::net;
-
-/// The maximum number of attachments that are listed of a message, and of pages.
-pub(super) const MAX_FILES: usize = 500;
-pub(super) const PAGES: usize = 10;
 
 impl OutlookMailbox {
     /// Removes attachments that Exchange has copied into a reply or forward: files of the original
@@ -80,7 +76,7 @@ impl OutlookMailbox {
             let AttachmentContent::Bytes(bytes) = &file.content else {
                 continue;
             };
-            // Attachments of the same name are told apart by their number.
+            // Attachments of the same name are distinguished by their number.
             let others = files.iter().enumerate().filter(|(at, other)| {
                 let there =
                     *at < place || matches!(other.content, AttachmentContent::Existing { .. });

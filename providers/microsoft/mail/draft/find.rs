@@ -5,7 +5,7 @@ use daysheet_core::provider::mail::OutgoingMessage;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::files::{MAX_FILES, PAGES};
+use super::upload::{MAX_FILES, PAGES};
 use crate::json::text;
 use crate::microsoft::mail::drafts::bracketed;
 use crate::microsoft::mail::mailbox::{OutlookMailbox, message_path};

@@ -24,6 +24,11 @@ use crate::microsoft::mail::mailbox::count;
 use crate::microsoft::response::{GraphResponse, connection_error, read};
 use crate::net;
 
+/// The maximum number of attachments that are listed of a message.
+pub(super) const MAX_FILES: usize = 500;
+/// The maximum number of pages of that list.
+pub(super) const PAGES: usize = 10;
+
 /// The size in bytes from which Exchange requires an upload in pieces.
 const IN_PIECES: usize = 3 << 20;
 /// The size of a piece in bytes: a multiple of 320 KiB below the allowed 4 MB.
@@ -167,7 +172,7 @@ impl NewAttachment<'_> {
         let Self { graph, file, .. } = *self;
         let request = graph.mailbox_url(&files(self.draft), &[("$select", "id,name,size")]);
         let answer = graph.get(&request).await?;
-        let (found, _) = graph.all(answer, 500, 10).await?;
+        let (found, _) = graph.all(answer, MAX_FILES, PAGES).await?;
         let named = found.iter().filter(|existing| text(existing, "name") == file.name);
         let size = count(self.bytes.len());
         // Exchange's size includes its overhead, so it may be larger.

@@ -259,7 +259,7 @@ impl Sender {
     async fn noted(&self, draft: &str) -> String {
         let (kind, number) = daysheet::store::HandleKind::parse(draft).unwrap();
         let (account, id) = self.store.resolve(kind, number).await.unwrap().unwrap();
-        match self.store.journalled(&account, &id).await.unwrap() {
+        match self.store.journalled(&account, &id.into()).await.unwrap() {
             None => NOTHING.to_owned(),
             Some(row) if row.sent => "the journal says sent".to_owned(),
             Some(_) => "the journal says sending".to_owned(),

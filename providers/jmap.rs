@@ -15,6 +15,7 @@ use client::{JmapClient, from};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::ChangeFeed;
+use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::mail::{Drafts, MailboxSettings, MessageActions};
 use daysheet_core::provider::{
     Account, BodyForm, ListPage, ListRequest, MailCapabilities, Mailbox, MessageContent,
@@ -71,7 +72,7 @@ impl JmapMailbox {
     ) -> Result<(Vec<String>, ListPage, Vec<Value>)> {
         let (_, folders) = self.folders().await?;
         let (filter, notes) =
-            query::filter(request.query.as_ref(), request.folder.as_deref(), &folders)?;
+            query::filter(request.query.as_ref(), request.folder.as_ref(), &folders)?;
         let sort = json!([{"property": "receivedAt", "isAscending": request.oldest}]);
         let mut arguments = json!({"filter": filter, "sort": sort, "calculateTotal": true,
             "limit": request.limit.clamp(1, most), "collapseThreads": most == THREADS});
@@ -172,7 +173,7 @@ impl Mailbox for JmapMailbox {
 
     async fn read_messages(
         &self,
-        ids: &[String],
+        ids: &[MessageId],
         projection: &Projection,
         form: BodyForm,
     ) -> Vec<Result<MessageContent>> {
@@ -182,28 +183,28 @@ impl Mailbox for JmapMailbox {
                 .next("read it with body=text or body=headers"));
         }
         let good: Vec<&str> =
-            ids.iter().map(String::as_str).filter(|id| self.check_id(id).is_ok()).collect();
+            ids.iter().map(MessageId::as_str).filter(|id| self.check_id(id).is_ok()).collect();
         let arguments = objects::get_arguments(&good, projection, form);
         let items = match self.client.call_one("Email/get", arguments).await {
             Ok(found) => by_id(Some(&found)),
             Err(error) => return all(error),
         };
-        let one = |id: &String| {
-            self.check_id(id)?;
+        let one = |id: &MessageId| {
+            self.check_id(id.as_str())?;
             let not_found = || Error::new(ErrorKind::NotFound, "the server has no such message");
-            Ok(objects::content(items.get(id).cloned().ok_or_else(not_found)?, form))
+            Ok(objects::content(items.get(id.as_str()).cloned().ok_or_else(not_found)?, form))
         };
         ids.iter().map(one).collect()
     }
 
-    async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
-        self.check_id(id)?;
+    async fn thread(&self, id: &ThreadId) -> Result<Vec<ThreadMessage>> {
+        self.check_id(id.as_str())?;
         let found = self.client.call_one("Thread/get", json!({"ids": [id]})).await?;
         let not_found = || Error::new(ErrorKind::NotFound, "the server has no such conversation");
         let threads = by_id(Some(&found));
         // The keywords and mailboxes of the members are not requested here.
-        let member = |id| ThreadMessage { id, ..ThreadMessage::default() };
-        let ids = texts(threads.get(id).ok_or_else(not_found)?, "emailIds");
+        let member = |id: String| ThreadMessage { id: id.into(), ..ThreadMessage::default() };
+        let ids = texts(threads.get(id.as_str()).ok_or_else(not_found)?, "emailIds");
         Ok(ids.into_iter().map(member).collect())
     }
 

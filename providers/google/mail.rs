@@ -32,6 +32,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::MailCapabilities;
 use daysheet_core::provider::calendar::ChangeFeed;
+use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::{
     BodyForm, ListPage, ListRequest, Mailbox, MessageContent, PeopleQuery, ThreadMessage,
     WholeThread,
@@ -68,7 +69,7 @@ impl Mailbox for GmailMailbox {
         let (listed, list) = self.listed("messages", ask).await?;
         let format = format(&ask.projection);
         let page = self.each(listed, LISTED, &ask.projection, |id| async move {
-            self.fetch_message(&id, &ask.projection, format).await
+            self.fetch_message(&id.into(), &ask.projection, format).await
         });
         let is_whole = ask.cursor.is_none() && list.next.is_none();
         let hidden = self.hidden(ask, ask.hidden && is_whole);
@@ -81,7 +82,7 @@ impl Mailbox for GmailMailbox {
         let format = format(&ask.projection);
         let page = self
             .each(listed, &["id"], &ask.projection, |id| async move {
-                self.fetch_thread(&id, &ask.projection, format).await
+                self.fetch_thread(&id.into(), &ask.projection, format).await
             })
             .await?;
         self.finish(page, list, ask).await
@@ -98,7 +99,7 @@ impl Mailbox for GmailMailbox {
 
     async fn read_messages(
         &self,
-        ids: &[String],
+        ids: &[MessageId],
         projection: &Projection,
         form: BodyForm,
     ) -> Vec<Result<MessageContent>> {
@@ -108,7 +109,7 @@ impl Mailbox for GmailMailbox {
 
     async fn whole_thread(
         &self,
-        id: &str,
+        id: &ThreadId,
         projection: &Projection,
         form: BodyForm,
     ) -> Result<Option<WholeThread>> {
@@ -127,7 +128,7 @@ impl Mailbox for GmailMailbox {
         let items = list(&answer, "messages");
         let mut thread = WholeThread { messages: states::thread(&items), ..WholeThread::default() };
         for item in items {
-            let id = text(&item, "id").to_owned();
+            let id = MessageId::from(text(&item, "id"));
             // A message that cannot be completed is read again on its own, which reports its error.
             if let Ok(content) = self.content(&id, item, None, form).await {
                 thread.contents.insert(id, content);
@@ -136,7 +137,7 @@ impl Mailbox for GmailMailbox {
         Ok(Some(thread))
     }
 
-    async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
+    async fn thread(&self, id: &ThreadId) -> Result<Vec<ThreadMessage>> {
         let paths = ["messages/id", "messages/labelIds", "messages/internalDate"];
         let projection =
             Projection { paths: paths.map(str::to_owned).to_vec(), ..Projection::default() };
@@ -144,7 +145,7 @@ impl Mailbox for GmailMailbox {
         Ok(states::thread(&list(&answer, "messages")))
     }
 
-    async fn thread_states(&self, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
+    async fn thread_states(&self, ids: &[ThreadId]) -> Vec<Result<Vec<ThreadMessage>>> {
         let calls: Vec<_> = ids.iter().map(|id| self.thread(id)).collect();
         stream::iter(counted("threads", calls)).buffered(IN_FLIGHT).collect().await
     }

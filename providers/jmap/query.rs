@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::FolderId;
 use daysheet_core::query::{MessagePart, MessageState, NOTHING, PLACES, Query, QueryTerm};
 use daysheet_core::text::{Note, brief, note, ours};
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ impl FolderNames {
 /// folders.
 pub fn filter(
     query: Option<&Query>,
-    folder: Option<&str>,
+    folder: Option<&FolderId>,
     folders: &FolderNames,
 ) -> Result<(Value, Vec<Note>)> {
     let everything = Query::All(Vec::new());

@@ -29,6 +29,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::MailCapabilities;
 use daysheet_core::provider::calendar::ChangeFeed;
+use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::{
     BodyForm, FailedItem, ListPage, ListRequest, Mailbox, MessageContent, PeopleQuery, SearchTotal,
     ThreadMessage, WholeThread, no_list,
@@ -53,15 +54,16 @@ impl OutlookMailbox {
         let (all, notes) = self.list_all(ask, &["id", "receivedDateTime"]).await?;
         let total = Some(SearchTotal::Exactly(count(all.len())));
         let (found, next) = oldest::page(all, ask, |item| text(item, "id"));
-        let ids: Vec<&str> = found.iter().map(|item| text(item, "id")).collect();
-        let messages = message::fetch(self.graph(), &ids, &ask.projection, BodyForm::None).await;
+        let ids: Vec<MessageId> = found.iter().map(|item| text(item, "id").into()).collect();
+        let named: Vec<&MessageId> = ids.iter().collect();
+        let messages = message::fetch(self.graph(), &named, &ask.projection, BodyForm::None).await;
         let mut page = ListPage { next, total, notes, ..ListPage::default() };
         for (at, (id, message)) in ids.into_iter().zip(messages).enumerate() {
             match message {
                 Ok(message) => page.items.push(message.item),
                 // If the sign-in fails, no other message can be fetched.
                 Err(error) if error.kind() == ErrorKind::Auth => return Err(error),
-                Err(error) => page.failed.push(FailedItem { at, id: id.to_owned(), error }),
+                Err(error) => page.failed.push(FailedItem { at, id: id.into(), error }),
             }
         }
         if ask.projection.names && !page.items.is_empty() {
@@ -147,15 +149,15 @@ impl Mailbox for OutlookMailbox {
 
     async fn read_messages(
         &self,
-        ids: &[String],
+        ids: &[MessageId],
         projection: &Projection,
         form: BodyForm,
     ) -> Vec<Result<MessageContent>> {
         let mut good = Vec::new();
-        let checked: Vec<Result<()>> = ids.iter().map(|id| check_mail_id(id)).collect();
+        let checked: Vec<Result<()>> = ids.iter().map(|id| check_mail_id(id.as_str())).collect();
         for (id, checked) in ids.iter().zip(&checked) {
             if checked.is_ok() {
-                good.push(id.as_str());
+                good.push(id);
             }
         }
         let mut messages = message::fetch(self.graph(), &good, projection, form).await.into_iter();
@@ -171,27 +173,27 @@ impl Mailbox for OutlookMailbox {
 
     async fn whole_thread(
         &self,
-        id: &str,
+        id: &ThreadId,
         projection: &Projection,
         form: BodyForm,
     ) -> Result<Option<WholeThread>> {
-        check_mail_id(id)?;
+        check_mail_id(id.as_str())?;
         threads::whole(self, id, projection, form).await
     }
 
-    async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
-        check_mail_id(id)?;
+    async fn thread(&self, id: &ThreadId) -> Result<Vec<ThreadMessage>> {
+        check_mail_id(id.as_str())?;
         threads::thread(self, id).await
     }
 
-    async fn open_drafts(&self, thread: &str) -> Result<Vec<String>> {
-        check_mail_id(thread)?;
+    async fn open_drafts(&self, thread: &ThreadId) -> Result<Vec<MessageId>> {
+        check_mail_id(thread.as_str())?;
         let mut drafts = self.drafts_of(thread).await?;
         drafts.sort_by(|one, other| text(one, MADE).cmp(text(other, MADE)));
-        Ok(drafts.iter().map(|draft| text(draft, "id").to_owned()).collect())
+        Ok(drafts.iter().map(|draft| text(draft, "id").into()).collect())
     }
 
-    async fn thread_states(&self, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
+    async fn thread_states(&self, ids: &[ThreadId]) -> Vec<Result<Vec<ThreadMessage>>> {
         threads::states(self, ids).await
     }
 

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::calendar::{Calendars, ChangeFeed};
+use self::ids::{FolderId, MessageId, ThreadId};
 use self::mail::{Drafts, MailboxSettings, MessageActions};
 use crate::access::AccessLevel;
 use crate::error::{Error, Result};
@@ -45,8 +46,8 @@ pub const HIDDEN: [&str; 2] = ["spam", "trash"];
 pub struct ListRequest {
     /// The messages to find; `None` finds all.
     pub query: Option<Query>,
-    /// The provider's id of the folder to look in.
-    pub folder: Option<String>,
+    /// The id of the folder to look in.
+    pub folder: Option<FolderId>,
     /// The columns that the answer will show.
     pub projection: Projection,
     /// The approximate number of items to return.
@@ -113,8 +114,8 @@ pub enum BodyForm {
 /// One message of a thread and its role for the mailbox owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThreadMessage {
-    /// The provider's id of the message.
-    pub id: String,
+    /// The id of the message.
+    pub id: MessageId,
     /// The time it arrived or was sent; for a draft, the time it was created or saved.
     pub date: Timestamp,
     /// The role of the message.
@@ -127,7 +128,7 @@ pub struct WholeThread {
     /// The messages, oldest first.
     pub messages: Vec<ThreadMessage>,
     /// The messages whose content is complete, by id.
-    pub contents: HashMap<String, MessageContent>,
+    pub contents: HashMap<MessageId, MessageContent>,
 }
 
 /// The role of a thread's message from the mailbox owner's point of view.
@@ -220,7 +221,7 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns messages with their texts: one result for each id, in the order of `ids`.
     async fn read_messages(
         &self,
-        ids: &[String],
+        ids: &[MessageId],
         projection: &Projection,
         form: BodyForm,
     ) -> Vec<Result<MessageContent>>;
@@ -230,7 +231,7 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// message.
     async fn whole_thread(
         &self,
-        id: &str,
+        id: &ThreadId,
         projection: &Projection,
         form: BodyForm,
     ) -> Result<Option<WholeThread>> {
@@ -239,17 +240,17 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     }
 
     /// Returns a thread's messages, oldest first.
-    async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>>;
+    async fn thread(&self, id: &ThreadId) -> Result<Vec<ThreadMessage>>;
 
     /// Returns the messages of a thread that are drafts, oldest first.
-    async fn open_drafts(&self, thread: &str) -> Result<Vec<String>> {
+    async fn open_drafts(&self, thread: &ThreadId) -> Result<Vec<MessageId>> {
         let messages = self.thread(thread).await?.into_iter();
         Ok(messages.filter(|one| one.role == ThreadRole::Draft).map(|one| one.id).collect())
     }
 
     /// Returns the messages of several threads, oldest first: one result per id, in the order of
     /// `ids`. Empty if the mailbox cannot list the messages of threads.
-    async fn thread_states(&self, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
+    async fn thread_states(&self, ids: &[ThreadId]) -> Vec<Result<Vec<ThreadMessage>>> {
         let _ = ids;
         Vec::new()
     }

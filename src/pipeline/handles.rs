@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, DraftId, MessageId};
 use daysheet_core::provider::{Account, FailedItem};
 use daysheet_core::row::RowTable;
 use daysheet_core::text::{Note, note};
@@ -128,11 +128,15 @@ pub(super) async fn assign_handles(
         // Rows have the ids of messages; some services give drafts ids of their own.
         let drafts = if kind == HandleKind::Draft && !ids.is_empty() {
             // If they cannot be read, the message's id serves instead.
-            ctx.connect.mailbox(account)?.draft_ids(&ids).await.unwrap_or_default()
+            let messages: Vec<MessageId> = ids.iter().map(|id| id.as_str().into()).collect();
+            ctx.connect.mailbox(account)?.draft_ids(&messages).await.unwrap_or_default()
         } else {
             HashMap::new()
         };
-        let keys: Vec<&str> = ids.iter().map(|id| drafts.get(id).unwrap_or(id).as_str()).collect();
+        let keys: Vec<&str> = ids
+            .iter()
+            .map(|id| drafts.get(id.as_str()).map_or(id.as_str(), DraftId::as_str))
+            .collect();
         let numbers = ctx.store.handles(&account.id, kind, &keys).await?;
         let by_id: HashMap<&str, u64> = ids.iter().map(String::as_str).zip(numbers).collect();
         rows.replace_ids(prefix, |id| by_id.get(id).copied());

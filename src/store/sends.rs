@@ -4,7 +4,7 @@
 //! asks the provider about the outcome of a row in doubt.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, DraftId, MessageId, ThreadId};
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
@@ -19,11 +19,11 @@ pub struct PendingSend {
     /// The account's id.
     pub account: AccountId,
     /// The provider's id of the draft.
-    pub draft: String,
+    pub draft: DraftId,
     /// Its Message-ID without brackets.
     pub message_id: String,
     /// The provider's id of its conversation.
-    pub thread: String,
+    pub thread: ThreadId,
     /// The number of recipients.
     pub recipients: usize,
     /// The scheduled time, in seconds since 1970; `None` to send it at once.
@@ -36,11 +36,11 @@ pub struct JournalRecord {
     /// Its Message-ID without brackets.
     pub message_id: String,
     /// The provider's id of its conversation.
-    pub thread: String,
+    pub thread: ThreadId,
     /// True if it is known to have been sent; false if it is in doubt.
     pub sent: bool,
     /// The provider's id of the sent message, if it is known.
-    pub sent_id: Option<String>,
+    pub sent_id: Option<MessageId>,
     /// The time at which sending began, in seconds since 1970.
     pub started: i64,
     /// The scheduled time, in seconds since 1970, if it was scheduled.
@@ -102,7 +102,7 @@ impl Store {
         let before = sqlx::query_as(FIND)
             .bind(self.owner())
             .bind(sending.account.as_str())
-            .bind(&sending.draft)
+            .bind(sending.draft.as_str())
             .fetch_optional(&mut *tx)
             .await
             .map_err(broken)?;
@@ -137,9 +137,9 @@ impl Store {
         )
         .bind(self.owner())
         .bind(sending.account.as_str())
-        .bind(&sending.draft)
+        .bind(sending.draft.as_str())
         .bind(&sending.message_id)
-        .bind(&sending.thread)
+        .bind(sending.thread.as_str())
         .bind(i64::try_from(sending.recipients).unwrap_or(i64::MAX))
         .bind(now)
         .bind(sending.due)
@@ -157,12 +157,12 @@ impl Store {
     pub async fn journalled(
         &self,
         account: &AccountId,
-        draft: &str,
+        draft: &DraftId,
     ) -> Result<Option<JournalRecord>> {
         sqlx::query_as(FIND)
             .bind(self.owner())
             .bind(account.as_str())
-            .bind(draft)
+            .bind(draft.as_str())
             .fetch_optional(&mut *self.connection().await?)
             .await
             .map_err(|error| self.broken(&error))
@@ -204,18 +204,18 @@ impl Store {
     pub async fn note_sent(
         &self,
         account: &AccountId,
-        draft: &str,
-        sent_id: Option<&str>,
+        draft: &DraftId,
+        sent_id: Option<&MessageId>,
     ) -> Result<()> {
         sqlx::query(
             "UPDATE sends SET state = 'sent', sent_id = $1, ended = $2 \
              WHERE owner = $3 AND account = $4 AND draft = $5",
         )
-        .bind(sent_id)
+        .bind(sent_id.map(MessageId::as_str))
         .bind(self.now())
         .bind(self.owner())
         .bind(account.as_str())
-        .bind(draft)
+        .bind(draft.as_str())
         .execute(&mut *self.connection().await?)
         .await
         .map(|_done| ())
@@ -227,14 +227,14 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn forget_unsent(&self, account: &AccountId, draft: &str) -> Result<()> {
+    pub async fn forget_unsent(&self, account: &AccountId, draft: &DraftId) -> Result<()> {
         sqlx::query(
             "DELETE FROM sends \
              WHERE owner = $1 AND account = $2 AND draft = $3 AND state = 'sending'",
         )
         .bind(self.owner())
         .bind(account.as_str())
-        .bind(draft)
+        .bind(draft.as_str())
         .execute(&mut *self.connection().await?)
         .await
         .map(|_done| ())
@@ -249,9 +249,9 @@ impl FromRow<'_, AnyRow> for JournalRecord {
     fn from_row(row: &AnyRow) -> sqlx::Result<Self> {
         Ok(Self {
             message_id: row.try_get("message_id")?,
-            thread: row.try_get("thread")?,
+            thread: row.try_get::<String, _>("thread")?.into(),
             sent: row.try_get::<&str, _>("state")? == "sent",
-            sent_id: row.try_get("sent_id")?,
+            sent_id: row.try_get::<Option<String>, _>("sent_id")?.map(MessageId::from),
             started: row.try_get("started")?,
             due: row.try_get("due")?,
         })

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, FolderId};
 
 use super::database::Store;
 
@@ -35,7 +35,7 @@ pub(super) enum SettingName<'a> {
         /// The id of the account.
         account: &'a AccountId,
         /// The provider's id of the folder.
-        folder: &'a str,
+        folder: &'a FolderId,
     },
 }
 

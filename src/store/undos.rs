@@ -5,7 +5,7 @@
 //! configured number of days. Numbers are never used again.
 
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, FolderId};
 use sqlx::AnyConnection;
 
 use super::database::Store;
@@ -126,7 +126,7 @@ impl Store {
     pub async fn keep_created(
         &self,
         account: &AccountId,
-        folder: &str,
+        folder: &FolderId,
         above: &[String],
     ) -> Result<()> {
         if above.is_empty() || folder.is_empty() {
@@ -139,7 +139,11 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
-    pub async fn created_with(&self, account: &AccountId, folder: &str) -> Result<Vec<String>> {
+    pub async fn created_with(
+        &self,
+        account: &AccountId,
+        folder: &FolderId,
+    ) -> Result<Vec<String>> {
         let above =
             self.setting(SettingName::CreatedWith { account, folder }).await?.unwrap_or_default();
         Ok(above.lines().map(str::to_owned).collect())

@@ -28,9 +28,9 @@ fn sample_message() -> OutgoingMessage {
 
 fn draft() -> StoredDraft {
     StoredDraft {
-        id: "r1".to_owned(),
-        message: "a1".to_owned(),
-        thread: "t1".to_owned(),
+        id: "r1".into(),
+        message: "a1".into(),
+        thread: "t1".into(),
         version: "a1".to_owned(),
         content: sample_message(),
     }
@@ -55,5 +55,5 @@ fn reported(message: &str) -> Value {
 }
 
 fn at(id: &str, folder: &str) -> MailState {
-    MailState { id: id.to_owned(), folder: folder.to_owned(), ..MailState::default() }
+    MailState { id: id.into(), folder: folder.into(), ..MailState::default() }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use daysheet_core::body::MAX_BYTES;
 use daysheet_core::error::{ErrorKind, Result};
 use daysheet_core::project::project;
+use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::{
     BodyForm, ListPage, ListRequest, Mailbox, PeopleQuery, SearchTotal, TextPart, ThreadRole,
 };
@@ -164,7 +165,7 @@ async fn thread_is_complete_and_costs_one_batch_part() {
         let dates = texts(messages, "receivedDateTime");
         assert!(dates.is_sorted(), "{dates:?}");
         let id = thread["id"].as_str().unwrap();
-        let members = mailbox.thread(id).await.unwrap().into_iter().map(|one| one.id);
+        let members = mailbox.thread(&id.into()).await.unwrap().into_iter().map(|one| one.id);
         assert_eq!(members.collect::<Vec<_>>(), texts(messages, "id"));
         several += usize::from(messages.len() > 1);
     }
@@ -188,7 +189,7 @@ async fn thread_is_complete_and_costs_one_batch_part() {
     let outlook = Outlook::over(Some(mail.path())).await;
     let mailbox = outlook.mailbox_of("me@example.com").await;
     let page = mailbox.threads(&ask(&THREAD, &["id"], "", 5)).await.unwrap();
-    let id = page.items[0]["id"].as_str().unwrap().to_owned();
+    let id: ThreadId = page.items[0]["id"].as_str().unwrap().into();
     for _ in 0..2 {
         let thread = mailbox.thread_states(std::slice::from_ref(&id)).await.remove(0).unwrap();
         let roles: Vec<ThreadRole> = thread.iter().map(|one| one.role).collect();
@@ -204,7 +205,7 @@ async fn messages_are_fetched_in_batches() {
     let mailbox = outlook.mailbox().await;
     let request = ask(&MESSAGE, &["id"], "in:anywhere", 100);
     let page = mailbox.messages(&request).await.unwrap();
-    let ids: Vec<String> = texts(&page.items, "id").into_iter().map(str::to_owned).collect();
+    let ids: Vec<MessageId> = texts(&page.items, "id").into_iter().map(MessageId::from).collect();
     outlook.tap.requests();
     for form in [BodyForm::None, BodyForm::Headers, BodyForm::Parts] {
         for count in [1, 20, 25, 60] {
@@ -245,7 +246,7 @@ async fn message_is_read_in_every_format() {
     let request = ask(&MESSAGE, &["id", "subject"], "", 5);
     let id = mailbox.messages(&request).await.unwrap().items[0]["id"].as_str().unwrap().to_owned();
     let missing = "AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0ADDDDDDDDDDDDDDDDDDDDDDDDDAA=".to_owned();
-    let ids = [id.clone(), missing, "x/../y".to_owned()];
+    let ids = [id.clone(), missing, "x/../y".to_owned()].map(MessageId::from);
 
     let messages = mailbox.read_messages(&ids, &request.projection, BodyForm::Parts).await;
     let first = messages[0].as_ref().unwrap();
@@ -351,7 +352,7 @@ async fn folders_are_found_by_name_path_and_id() {
     assert_eq!(error.to_string(), "Outlook has no such folder: lookup kind=folders lists them");
     // By a handle, and by a handle and a name that contradict each other.
     let mut both = ask(&MESSAGE, &["id"], "in:sent", 5);
-    both.folder = Some(id("inbox"));
+    both.folder = Some(id("inbox").into());
     let page = mailbox.messages(&both).await.unwrap();
     assert_eq!(page.items, Vec::<Value>::new());
     both.query = None;
@@ -528,7 +529,7 @@ async fn expired_token_is_refreshed_once_per_batch() {
     let mailbox = outlook.mailbox().await;
     let request = ask(&MESSAGE, &["id"], "in:anywhere", 3);
     let page = mailbox.messages(&request).await.unwrap();
-    let ids: Vec<String> = texts(&page.items, "id").into_iter().map(str::to_owned).collect();
+    let ids: Vec<MessageId> = texts(&page.items, "id").into_iter().map(MessageId::from).collect();
     for _ in 0..2 {
         outlook.tap.requests();
         outlook.sandbox.as_ref().unwrap().expire_access_tokens();
@@ -733,7 +734,7 @@ async fn batch_parts_succeed_and_fail_independently() {
         }))
     })
     .await;
-    let ids: Vec<String> = (0..22).map(id).collect();
+    let ids: Vec<MessageId> = (0..22).map(|number| id(number).into()).collect();
     let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
     let start = Instant::now();
     let messages = outlook.mailbox().await.read_messages(&ids, &projection, BodyForm::None).await;
@@ -771,7 +772,7 @@ async fn graph_enum_values_are_read_in_any_case() {
         })
     })
     .await;
-    let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];
+    let ids = [MessageId::from("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h")];
     let projection = ask(&MESSAGE, &["subject"], "", 1).projection;
     let messages = outlook.mailbox().await.read_messages(&ids, &projection, BodyForm::Parts).await;
     let message = messages[0].as_ref().unwrap();
@@ -802,7 +803,7 @@ async fn raw_messages_and_responses_are_capped() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];
+    let ids = [MessageId::from("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h")];
     let projection = ask(&MESSAGE, &["id"], "", 1).projection;
     let messages = mailbox.read_messages(&ids, &projection, BodyForm::Raw).await;
     assert_eq!(
@@ -833,7 +834,7 @@ async fn large_messages_are_fetched_alone_and_kept_short() {
         })
     })
     .await;
-    let ids: Vec<String> = (0..4).map(|n| format!("AAMkAGI2TG93AAA=LONG{n}")).collect();
+    let ids: Vec<MessageId> = (0..4).map(|n| format!("AAMkAGI2TG93AAA=LONG{n}").into()).collect();
     let projection = ask(&MESSAGE, &["id"], "", 1).projection;
     let messages = outlook.mailbox().await.read_messages(&ids, &projection, BodyForm::Parts).await;
     for message in messages {
@@ -970,14 +971,14 @@ async fn endless_lists_are_cut_with_a_note() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let error = mailbox.thread(id).await.unwrap_err();
+    let error = mailbox.thread(&id.into()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "the thread has more than 50 messages, too many to read at once: search for its messages \
          by subject and date, and read those"
     );
     let projection = ask(&MESSAGE, &["id"], "", 1).projection;
-    let messages = mailbox.read_messages(&[id.to_owned()], &projection, BodyForm::Parts).await;
+    let messages = mailbox.read_messages(&[id.into()], &projection, BodyForm::Parts).await;
     let message = messages[0].as_ref().unwrap();
     assert_eq!(message.notes, ["it has more than 10 attachments; the rest are not listed"]);
     assert_eq!(message.attachments.len(), 10);
@@ -1113,8 +1114,8 @@ async fn throttled_batch_part_pauses_all_calls() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let ids: Vec<String> =
-        (0..2).map(|n| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}")).collect();
+    let ids: Vec<MessageId> =
+        (0..2).map(|n| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}").into()).collect();
     let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
     let messages = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
     let wait = |kind: ErrorKind| matches!(kind, ErrorKind::RateLimited(Some(wait)) if wait.as_secs() > 100);

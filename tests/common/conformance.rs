@@ -18,6 +18,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::flatten::{FlattenReport, RowContext, RowRoom, flatten, instant};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::ChangeFeed;
+use daysheet_core::provider::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{
     AutoReply, DraftOrigin, FolderKind, MailState, MessageAction, MessageFlag, SettingsChange,
 };
@@ -132,6 +133,10 @@ fn ids(api: Service, table: &'static Table, items: &[Value]) -> Vec<String> {
     rows.rows().map(id).collect()
 }
 
+fn message_ids(api: Service, items: &[Value]) -> Vec<MessageId> {
+    ids(api, &MESSAGE, items).into_iter().map(MessageId::from).collect()
+}
+
 fn times(api: Service, table: &'static Table, column: &str, items: &[Value]) -> Vec<Timestamp> {
     let names = &HashMap::new();
     let (zone, account) = (&TimeZone::UTC, "");
@@ -205,10 +210,10 @@ impl Probe<'_> {
     }
 
     /// Returns the ids of the listed messages, in order.
-    async fn found(&self, query: Option<Query>, folder: Option<&str>) -> Result<Vec<String>> {
+    async fn found(&self, query: Option<Query>, folder: Option<&str>) -> Result<Vec<MessageId>> {
         let mut ask = self.ask(&MESSAGE, 100, query);
-        ask.folder = folder.map(str::to_owned);
-        Ok(ids(self.api, &MESSAGE, &self.list(&MESSAGE, ask).await?))
+        ask.folder = folder.map(FolderId::from);
+        Ok(message_ids(self.api, &self.list(&MESSAGE, ask).await?))
     }
 }
 
@@ -229,13 +234,13 @@ pub async fn mailbox(mailbox: &dyn Mailbox, known: &KnownMail) -> Vec<&'static s
 }
 
 /// Tries lists of messages: order, pages, columns. Returns the ids of all.
-async fn lists(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<String> {
+async fn lists(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<MessageId> {
     let api = probe.api;
     let whole = probe.list(&MESSAGE, probe.ask(&MESSAGE, 100, None)).await;
     let whole = suite.answer("messages_are_listed", whole);
-    let listed = ids(api, &MESSAGE, &whole);
+    let listed = message_ids(api, &whole);
     suite.holds("messages_are_all_there", listed.len() == known.messages, listed.len());
-    suite.holds("objects_have_their_key", !listed.contains(&String::new()), &listed);
+    suite.holds("objects_have_their_key", !listed.iter().any(MessageId::is_empty), &listed);
     let dates = times(api, &MESSAGE, "date", &whole);
     suite.holds("messages_come_newest_first", dates.is_sorted_by(|a, b| a >= b), &dates);
 
@@ -249,7 +254,7 @@ async fn lists(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<S
         &first.next,
     );
     let joined = probe.list(&MESSAGE, probe.ask(&MESSAGE, 5, None)).await;
-    let joined = ids(api, &MESSAGE, &suite.answer("messages_are_listed", joined));
+    let joined = message_ids(api, &suite.answer("messages_are_listed", joined));
     suite.holds("pages_join_to_the_whole", joined == listed, &joined);
     for query in [None, words(known.words)] {
         reversed(probe, &MESSAGE, query, suite).await;
@@ -360,12 +365,12 @@ async fn threads(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
     let Some(id) = ids(api, &THREAD, &found).into_iter().next() else {
         return;
     };
-    let members = suite.answer("a_thread_is_read", probe.mailbox.thread(&id).await);
+    let members = suite.answer("a_thread_is_read", probe.mailbox.thread(&id.into()).await);
     // A thread's count leaves drafts out.
     let sent = members.iter().filter(|one| one.role != ThreadRole::Draft).count();
     let expected = RowCell::Count(i64::try_from(sent).unwrap());
     suite.holds("a_thread_has_all_its_messages", counted == Some(expected), &counted);
-    let members: Vec<String> = members.into_iter().map(|one| one.id).collect();
+    let members: Vec<MessageId> = members.into_iter().map(|one| one.id).collect();
     let inside = members.len() == count && message.iter().take(1).all(|id| members.contains(id));
     suite.holds("a_thread_contains_what_is_found_by_it", inside, (&members, &message));
     let projection = project(api, &all(&MESSAGE));
@@ -377,11 +382,11 @@ async fn threads(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
 }
 
 /// Tries reading messages by id.
-async fn reads(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
+async fn reads(probe: &Probe<'_>, known: &KnownMail, listed: &[MessageId], suite: &mut Suite) {
     let projection = project(probe.api, &all(&MESSAGE));
-    let mut requested: Vec<String> = listed.iter().take(4).rev().cloned().collect();
-    requested.insert(1, known.unknown.to_owned());
-    requested.push(RUBBISH[3].to_owned());
+    let mut requested: Vec<MessageId> = listed.iter().take(4).rev().cloned().collect();
+    requested.insert(1, known.unknown.into());
+    requested.push(RUBBISH[3].into());
     for form in [BodyForm::None, BodyForm::Parts, BodyForm::Headers] {
         let read = probe.mailbox.read_messages(&requested, &projection, form).await;
         suite.holds("there_is_an_answer_for_each_id", read.len() == requested.len(), read.len());
@@ -397,7 +402,7 @@ async fn reads(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &
                 suite.holds("no_id_is_refused", kind == Some(ErrorKind::Argument), &one);
             } else {
                 let item = suite.answer("messages_are_read", one).item;
-                let found = ids(probe.api, &MESSAGE, &[item]);
+                let found = message_ids(probe.api, &[item]);
                 suite.holds(
                     "answers_are_in_the_order_of_ids",
                     found == [id.as_str()],
@@ -415,7 +420,7 @@ async fn reads(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &
     });
     let text = text.collect::<Vec<_>>().join("\n");
     suite.holds("the_text_is_read", text.contains(known.text), text);
-    let accepted = listed.iter().all(|id| probe.mailbox.check_id(id).is_ok());
+    let accepted = listed.iter().all(|id| probe.mailbox.check_id(id.as_str()).is_ok());
     suite.holds("its_own_ids_are_accepted", accepted, listed.first());
     for id in RUBBISH {
         suite.refused("no_id_is_refused", probe.mailbox.check_id(id));
@@ -475,12 +480,12 @@ async fn changes(probe: &Probe<'_>, suite: &mut Suite) {
 }
 
 /// Checks that actions outside the declared capabilities are refused.
-async fn refusals(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
+async fn refusals(probe: &Probe<'_>, known: &KnownMail, listed: &[MessageId], suite: &mut Suite) {
     let (mailbox, can) = (probe.mailbox, probe.mailbox.capabilities());
     suite.holds("the_service_has_a_name", !can.name.is_empty(), can);
     let content = || outgoing("1@example.com", person("", "me@example.com"), vec![]);
     let draft = stored_draft(known.unknown, known.unknown, "v1", content());
-    let state = |id: &String| MailState { id: id.clone(), ..MailState::default() };
+    let state = |id: &MessageId| MailState { id: id.clone(), ..MailState::default() };
     let states: Vec<_> = listed.iter().take(1).map(state).collect();
     let read_only = known.read_only;
     if !can.scheduled_send {

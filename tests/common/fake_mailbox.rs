@@ -12,6 +12,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::MailCapabilities;
 use daysheet_core::provider::calendar::ChangeFeed;
+use daysheet_core::provider::ids::{AttachmentId, DraftId, FolderId, MessageId, ThreadId};
 use daysheet_core::provider::mail::{
     AttachmentContent, AutoReply, DraftOrigin, Drafts, FolderKind, FolderRef, MailPerson, MailRule,
     MailState, MailboxSettings, MessageAction, MessageActions, MessageFlag, OutgoingMessage,
@@ -68,24 +69,24 @@ pub struct FakeMailbox {
     /// The prefix of the ids that it accepts as its own.
     pub prefix: &'static str,
     /// Messages by the provider's id, oldest first.
-    pub mail: Mutex<BTreeMap<String, MailState>>,
+    pub mail: Mutex<BTreeMap<MessageId, MailState>>,
     /// Header fields of messages.
     pub headers: Mutex<HashMap<String, Vec<(String, String)>>>,
     /// Errors of writes, by message id or setting.
     pub failing: Mutex<HashMap<String, Error>>,
     /// Messages that no write changes.
-    pub stubborn: Mutex<BTreeSet<String>>,
+    pub stubborn: Mutex<BTreeSet<MessageId>>,
     /// Names and ids of folders and labels.
-    pub places: Mutex<BTreeMap<String, String>>,
+    pub places: Mutex<BTreeMap<String, FolderId>>,
     pub rules: Mutex<Vec<MailRule>>,
     pub reply: Mutex<AutoReply>,
     pub people: Mutex<Vec<Value>>,
     /// The addresses it sends as; `None` if it cannot list them.
     pub senders: Option<Vec<SendAlias>>,
     /// Messages that can be answered, and the bytes of their files.
-    pub originals: Mutex<BTreeMap<String, SourceMessage>>,
+    pub originals: Mutex<BTreeMap<MessageId, SourceMessage>>,
     pub files: HashMap<&'static str, &'static [u8]>,
-    pub drafts: Mutex<BTreeMap<String, StoredDraft>>,
+    pub drafts: Mutex<BTreeMap<DraftId, StoredDraft>>,
     bytes: Mutex<HashMap<String, Arc<[u8]>>>,
     made: Mutex<usize>,
     /// True if it replaces the recipients of drafts.
@@ -119,7 +120,7 @@ impl FakeMailbox {
         let outlook: &[_] =
             &[("inbox", "in"), ("archive", "ar"), ("trash", "tr"), ("spam", "sp"), ("Bills", "fo")];
         let places = if api == Service::Google { gmail } else { outlook };
-        let places = places.iter().map(|(name, id)| ((*name).to_owned(), (*id).to_owned()));
+        let places = places.iter().map(|(name, id)| ((*name).to_owned(), FolderId::from(*id)));
         Self {
             name,
             api,
@@ -166,7 +167,7 @@ impl FakeMailbox {
         let mut mail = self.mail.lock().unwrap();
         for at in 1..=count {
             let state = MailState {
-                id: format!("{}-{at:04}", self.name),
+                id: format!("{}-{at:04}", self.name).into(),
                 unread: true,
                 folder: self.folder("inbox"),
                 ..MailState::default()
@@ -175,14 +176,14 @@ impl FakeMailbox {
         }
     }
 
-    pub fn folder(&self, word: &str) -> String {
+    pub fn folder(&self, word: &str) -> FolderId {
         let gmail = [("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")];
         let outlook = [("inbox", "in"), ("spam", "sp"), ("trash", "tr"), ("archive", "ar")];
         let all = match self.api {
             Service::Google => gmail,
             _ => outlook,
         };
-        all.iter().find(|(name, _)| *name == word).unwrap().1.to_owned()
+        all.iter().find(|(name, _)| *name == word).unwrap().1.into()
     }
 
     /// Changes a message as another client would.
@@ -261,14 +262,14 @@ impl FakeMailbox {
                 let key = format!("{id}/{}", file.name);
                 let size = bytes.len() as u64;
                 self.bytes.lock().unwrap().insert(key.clone(), bytes.clone());
-                file.content = AttachmentContent::Existing { id: key, size };
+                file.content = AttachmentContent::Existing { id: key.into(), size };
             }
         }
         if *self.bends.lock().unwrap() {
             message.to = vec![person("", "eve@example.net")];
         }
         let draft = stored_draft(id, thread, &format!("v{made}"), message);
-        self.drafts.lock().unwrap().insert(id.to_owned(), draft.clone());
+        self.drafts.lock().unwrap().insert(id.into(), draft.clone());
         Ok(draft)
     }
 
@@ -303,7 +304,7 @@ impl FakeMailbox {
         };
         let there = |one: &&MailState| {
             folder.as_ref().is_none_or(|folder| one.folder == *folder)
-                && ask.query.as_ref().is_none_or(|query| says(query, &one.id))
+                && ask.query.as_ref().is_none_or(|query| says(query, one.id.as_str()))
         };
         let all: Vec<&MailState> = mail.values().take(most).filter(there).collect();
         let from: usize = ask.cursor.as_ref().map_or(0, |at| at.parse().unwrap());
@@ -337,7 +338,7 @@ impl FakeMailbox {
             MessageAction::Spam => state.folder = self.folder("spam"),
             MessageAction::Move(id) if self.api == Service::Google => {
                 state.labels.insert(id.clone());
-                state.folder = String::new();
+                state.folder = FolderId::default();
             }
             MessageAction::Move(id) => state.folder.clone_from(id),
             MessageAction::Copy(id) if self.api == Service::Google => {
@@ -348,7 +349,7 @@ impl FakeMailbox {
                 state.labels.retain(|one| !remove.contains(one));
                 state.labels.extend(add.iter().cloned());
                 if remove.contains(&state.folder) {
-                    state.folder = String::new();
+                    state.folder = FolderId::default();
                 }
             }
             MessageAction::Delete => return None,
@@ -363,7 +364,7 @@ impl FakeMailbox {
         let from = format!("Shop <news@{}.example>", self.name);
         let mut headers = vec![json!({"name": "From", "value": from})];
         let more = self.headers.lock().unwrap();
-        for (name, value) in more.get(&state.id).into_iter().flatten() {
+        for (name, value) in more.get(state.id.as_str()).into_iter().flatten() {
             if name == "From" {
                 headers[0] = json!({"name": name, "value": value});
             } else {
@@ -385,7 +386,7 @@ impl FakeMailbox {
 
 #[async_trait]
 impl MessageActions for FakeMailbox {
-    async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
+    async fn states(&self, ids: &[MessageId]) -> Vec<Result<MailState>> {
         let mail = self.mail.lock().unwrap();
         let not_found = || Error::new(ErrorKind::NotFound, "it is not there");
         ids.iter().map(|id| mail.get(id).cloned().ok_or_else(not_found)).collect()
@@ -407,7 +408,7 @@ impl MessageActions for FakeMailbox {
         messages
             .iter()
             .map(|state| {
-                if let Some(error) = failing.get(&state.id) {
+                if let Some(error) = failing.get(state.id.as_str()) {
                     return Err(error.clone());
                 }
                 if stubborn.contains(&state.id) {
@@ -425,7 +426,7 @@ impl MessageActions for FakeMailbox {
 
     async fn find_folder(&self, name: &str, _: FolderKind, create: bool) -> Result<FolderRef> {
         let mut places = self.places.lock().unwrap();
-        let found = places.iter().find(|(known, id)| *known == name || *id == name);
+        let found = places.iter().find(|(known, id)| *known == name || **id == name);
         if let Some((name, id)) = found {
             return Ok(FolderRef { id: id.clone(), name: name.clone(), made: false });
         }
@@ -435,7 +436,7 @@ impl MessageActions for FakeMailbox {
             );
         }
         self.set_up_fails()?;
-        let id = format!("made-{name}");
+        let id = FolderId::from(format!("made-{name}"));
         places.insert(name.to_owned(), id.clone());
         Ok(FolderRef { id, name: name.to_owned(), made: true })
     }
@@ -447,15 +448,15 @@ impl Drafts for FakeMailbox {
         self.senders.clone().ok_or_else(|| Error::argument("not asked for here"))
     }
 
-    async fn source_message(&self, id: &str) -> Result<SourceMessage> {
+    async fn source_message(&self, id: &MessageId) -> Result<SourceMessage> {
         if let Some(original) = self.originals.lock().unwrap().get(id) {
             return Ok(original.clone());
         }
         let of = |from: Vec<MailPerson>, to: Vec<MailPerson>| SourceMessage {
-            id: id.to_owned(),
+            id: id.clone(),
             from,
             to,
-            headers: self.headers.lock().unwrap().get(id).cloned().unwrap_or_default(),
+            headers: self.headers.lock().unwrap().get(id.as_str()).cloned().unwrap_or_default(),
             ..SourceMessage::default()
         };
         if self.mail.lock().unwrap().contains_key(id) {
@@ -465,6 +466,7 @@ impl Drafts for FakeMailbox {
             ));
         }
         // An id that is an address names a message to that address.
+        let id = id.as_str();
         if id.contains('@') && !id.starts_with("gone") {
             Ok(of(Vec::new(), vec![person("", id)]))
         } else {
@@ -472,8 +474,8 @@ impl Drafts for FakeMailbox {
         }
     }
 
-    async fn file(&self, _: &str, file: &str, most: u64) -> Result<Vec<u8>> {
-        match self.files.get(file) {
+    async fn file(&self, _: &MessageId, file: &AttachmentId, most: u64) -> Result<Vec<u8>> {
+        match self.files.get(file.as_str()) {
             Some(bytes) if bytes.len() as u64 > most => Err(Error::argument("it is too large")),
             found => found.map(|bytes| bytes.to_vec()).ok_or_else(not_found),
         }
@@ -513,7 +515,7 @@ impl Drafts for FakeMailbox {
         _: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         self.drafted.lock().unwrap().push(format!("update {}", current.id));
-        self.hold(&current.id, &current.thread, message)
+        self.hold(current.id.as_str(), current.thread.as_str(), message)
     }
 
     async fn discard(&self, current: &StoredDraft) -> Result<()> {
@@ -547,7 +549,7 @@ impl Drafts for FakeMailbox {
         }
         match fault {
             Some(Fault::After) => Err(broken()),
-            _ => Ok(SentMessage { id: Some(format!("sent-{}", current.id)), thread: None }),
+            _ => Ok(SentMessage { id: Some(format!("sent-{}", current.id).into()), thread: None }),
         }
     }
 
@@ -607,7 +609,7 @@ impl MailboxSettings for FakeMailbox {
             }
             SettingsChange::CreateFolder { name } | SettingsChange::RenameFolder { name, .. } => {
                 let mut places = self.places.lock().unwrap();
-                places.insert(name.clone(), "new".to_owned());
+                places.insert(name.clone(), "new".into());
                 Some(json!({"id": "new", "name": name, "type": "user",
                             "messagesUnread": 0, "messagesTotal": 0}))
             }
@@ -678,15 +680,15 @@ impl Mailbox for FakeMailbox {
 
     async fn read_messages(
         &self,
-        ids: &[String],
+        ids: &[MessageId],
         _: &Projection,
         form: BodyForm,
     ) -> Vec<Result<MessageContent>> {
-        let one = |id: &String| {
+        let one = |id: &MessageId| {
             if let Some(read) = &self.script.read_message {
-                read(self, id, form)
+                read(self, id.as_str(), form)
             } else {
-                self.check_id(id)?;
+                self.check_id(id.as_str())?;
                 let state = self.mail.lock().unwrap().get(id).cloned().ok_or_else(not_found)?;
                 Ok(MessageContent { item: self.object(&state), ..MessageContent::default() })
             }
@@ -694,17 +696,18 @@ impl Mailbox for FakeMailbox {
         ids.iter().map(one).collect()
     }
 
-    async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
+    async fn thread(&self, id: &ThreadId) -> Result<Vec<ThreadMessage>> {
         let own = |id: &str| vec![format!("{id}-0001"), format!("{id}-0002")];
+        let id = id.as_str();
         let ids = self.script.thread.map_or_else(|| own(id), |thread| thread(id));
-        let member = |id| ThreadMessage { id, ..ThreadMessage::default() };
+        let member = |id: String| ThreadMessage { id: id.into(), ..ThreadMessage::default() };
         Ok(ids.into_iter().map(member).collect())
     }
 
     async fn names(&self) -> Result<HashMap<String, String>> {
         let places = self.places.lock().unwrap();
         let mut names: HashMap<_, _> =
-            places.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
+            places.iter().map(|(name, id)| (id.to_string(), name.clone())).collect();
         names.insert("new".to_owned(), "Receipts".to_owned());
         Ok(names)
     }

@@ -41,9 +41,9 @@ pub fn stored_draft(
     content: OutgoingMessage,
 ) -> StoredDraft {
     StoredDraft {
-        id: id.to_owned(),
-        message: format!("m-{id}"),
-        thread: thread.to_owned(),
+        id: id.into(),
+        message: format!("m-{id}").into(),
+        thread: thread.into(),
         version: version.to_owned(),
         content,
     }

@@ -27,7 +27,7 @@ fn long_quotes_are_written_off_the_event_loop() {
         let (mira, short) = Mira::asked_by_jonas().await;
         let quoted = "> and so on\n".repeat(20_000);
         mira.put(SourceMessage {
-            id: "m2".to_owned(),
+            id: "m2".into(),
             text: Some(quoted.clone()),
             html: None,
             ..jonas()
@@ -56,7 +56,7 @@ fn long_quotes_are_written_off_the_event_loop() {
 async fn people_of_a_reply_to_too_many_are_given() {
     let (mira, _) = Mira::asked_by_jonas().await;
     let reply_to = (0..501).map(|n| person("", &format!("p{n}@example.com"))).collect();
-    mira.put(SourceMessage { id: "m2".to_owned(), reply_to, ..jonas() });
+    mira.put(SourceMessage { id: "m2".into(), reply_to, ..jonas() });
     let handle = mira.message("m2").await;
     let reply = json!({"mode": "reply", "id": handle, "body": "Yes."});
     assert_eq!(

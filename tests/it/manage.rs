@@ -207,7 +207,7 @@ async fn rule_can_run_over_existing_messages() {
     );
     assert_eq!(harness.ok("mail_modify", json!({"undo": "u1"})).await, "undone: 1000\nundo: u2");
     let state = harness.ana().state("ana-1200");
-    assert_eq!((&*state.folder, state.labels.len()), ("INBOX", 0));
+    assert_eq!((state.folder.as_str(), state.labels.len()), ("INBOX", 0));
 }
 
 #[tokio::test]

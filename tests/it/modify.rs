@@ -67,7 +67,7 @@ async fn labels_are_added_and_removed_in_one_call() {
         let harness = MailHarness::one(api, "organize").await;
         harness.ana().fill(1);
         harness.ana().places.lock().unwrap().insert("Print shop".into(), "Label_2".into());
-        harness.ana().touch("ana-0001", |mail| mail.labels = ["Label_2".to_owned()].into());
+        harness.ana().touch("ana-0001", |mail| mail.labels = ["Label_2".into()].into());
         let before = harness.ana().state("ana-0001");
         arguments["ids"] = "ana-0001".into();
         let mut dry = arguments.clone();
@@ -121,7 +121,7 @@ async fn unchanged_messages_are_not_sent() {
     let unlabel = json!({"ids": ["ana-0001"], "do": "unlabel", "to": "Bills"});
     assert_eq!(harness.ok("mail_modify", unlabel).await, unchanged("unlabel"));
     // Archiving does not take messages out of the trash.
-    harness.ana().touch("ana-0002", |mail| mail.folder = "TRASH".to_owned());
+    harness.ana().touch("ana-0002", |mail| mail.folder = "TRASH".into());
     let archive = json!({"ids": ["ana-0002"], "do": "archive"});
     assert_eq!(harness.ok("mail_modify", archive).await, unchanged("archive"));
     assert_eq!(harness.ana().written(), Vec::<String>::new());
@@ -173,7 +173,7 @@ async fn failed_messages_are_named() {
         harness.ana().failing.lock().unwrap().insert(id, refused.clone());
     }
     harness.ana().failing.lock().unwrap().insert("ana-0010".to_owned(), broken);
-    harness.ana().stubborn.lock().unwrap().insert("ana-0011".to_owned());
+    harness.ana().stubborn.lock().unwrap().insert("ana-0011".into());
     assert_eq!(
         harness.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await,
         "done: 9\nundo: u1\noutcomes[3|]{item|op|result|detail}:\n  m1|archive|failed|\"the \
@@ -184,7 +184,7 @@ async fn failed_messages_are_named() {
     );
     // Messages that may have changed are restored, too.
     harness.ana().failing.lock().unwrap().clear();
-    harness.ana().touch("ana-0010", |mail| mail.folder = String::new());
+    harness.ana().touch("ana-0010", |mail| mail.folder = String::new().into());
     let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
     let head = "undone: 10\nunchanged: 1\nundo: u2\nmodified[10|]{id|subject|before|after}:\n  \
                 m8|Letter ana-0020|archive|inbox\n";
@@ -204,9 +204,9 @@ async fn undo_keeps_later_changes_by_others() {
          m3|Letter ana-0002|inbox|Bills\n  m4|Letter ana-0001|inbox|Bills"
     );
     // One was moved further, one was read, and one was restored by hand.
-    harness.ana().touch("ana-0001", |mail| mail.folder = "tr".to_owned());
+    harness.ana().touch("ana-0001", |mail| mail.folder = "tr".into());
     harness.ana().touch("ana-0002", |mail| mail.unread = false);
-    harness.ana().touch("ana-0003", |mail| mail.folder = "in".to_owned());
+    harness.ana().touch("ana-0003", |mail| mail.folder = "in".into());
     assert_eq!(
         harness.ok("mail_modify", json!({"undo": "u1"})).await,
         "undone: 2\nunchanged: 1\nundo: u2\nmodified[2|]{id|subject|before|after}:\n  \

@@ -85,7 +85,7 @@ impl Outbox {
         let to = to.iter().map(|address| person("", address)).collect();
         let message = outgoing(&format!("{id}@example.com"), person("", "ana@example.com"), to);
         let draft = stored_draft(id, "t", "1", message);
-        self.ana().drafts.lock().unwrap().insert(id.to_owned(), draft);
+        self.ana().drafts.lock().unwrap().insert(id.into(), draft);
     }
 
     /// Sets the fault of the next send.

@@ -569,9 +569,9 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
     let begin = async |draft: &str, recipients: usize| {
         let sending = PendingSend {
             account: MIRA.clone(),
-            draft: draft.to_owned(),
+            draft: draft.into(),
             message_id: format!("{draft}@example.com"),
-            thread: "t".to_owned(),
+            thread: "t".into(),
             recipients,
             due: None,
         };
@@ -600,19 +600,19 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
     assert_eq!(begin("d6", 0).await, "now");
     run(home.path(), "DELETE FROM sends WHERE draft = 'd6'").await;
     // A row is deleted if its message was certainly not sent, and kept if it was.
-    store.note_sent(&MIRA, "d1", Some("m")).await.unwrap();
+    store.note_sent(&MIRA, &"d1".into(), Some(&"m".into())).await.unwrap();
     for draft in ["d1", "d2"] {
-        store.forget_unsent(&MIRA, draft).await.unwrap();
+        store.forget_unsent(&MIRA, &draft.into()).await.unwrap();
     }
     assert_eq!(begin("d1", 0).await, "before: true Some(\"m\")");
     assert_eq!(begin("d2", 0).await, "now");
     // Rows are kept as long as the same send may be requested again.
     run(home.path(), "UPDATE sends SET started = started - 399 * 86400").await;
     assert_eq!(begin("d4", 0).await, "now");
-    assert!(store.journalled(&MIRA, "d1").await.unwrap().is_some());
+    assert!(store.journalled(&MIRA, &"d1".into()).await.unwrap().is_some());
     run(home.path(), "UPDATE sends SET started = started - 2 * 86400").await;
     assert_eq!(begin("d5", 0).await, "now");
-    assert!(store.journalled(&MIRA, "d1").await.unwrap().is_none());
+    assert!(store.journalled(&MIRA, &"d1".into()).await.unwrap().is_none());
 }
 
 /// Of many concurrent processes, one sends a draft, one refreshes an account, and no number is
@@ -623,9 +623,9 @@ async fn one_of_many_processes_acts() {
     first.open().await.unwrap();
     let sending = PendingSend {
         account: MIRA.clone(),
-        draft: "d".to_owned(),
+        draft: "d".into(),
         message_id: "d@example.com".to_owned(),
-        thread: "t".to_owned(),
+        thread: "t".into(),
         recipients: 1,
         due: None,
     };

@@ -3,6 +3,7 @@
 use daysheet::pipeline::mail::read::items::{MessageLocation, items};
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::encode::Document;
+use daysheet_core::provider::ids::ThreadId;
 use daysheet_core::row::{RowCell, RowExtra, RowTable};
 use daysheet_core::schemas::MESSAGE;
 
@@ -41,7 +42,7 @@ fn thread_shows_who_waits_for_an_answer() {
         );
         places.push(MessageLocation {
             account: ("g".into(), "mira@example.com".to_owned()),
-            conversation: Some((*conversation).to_owned()).filter(|id| !id.is_empty()),
+            conversation: Some(ThreadId::from(*conversation)).filter(|id| !id.is_empty()),
         });
     }
     // The same conversation id in another account is a different conversation.

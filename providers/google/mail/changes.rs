@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
+use daysheet_core::provider::ids::{FolderId, MessageId};
 use serde_json::{Value, json};
 
 use super::fetch::{LISTED, format, history_of, list};
@@ -165,7 +166,7 @@ impl GmailMailbox {
         ] {
             let page = self
                 .each(listed(fate), LISTED, projection, |id| async move {
-                    self.fetch_message(&id, projection, form).await
+                    self.fetch_message(&id.into(), projection, form).await
                 })
                 .await?;
             *into = page.items;
@@ -190,8 +191,8 @@ impl GmailMailbox {
 /// The labels that a message has gained and lost.
 #[derive(Default)]
 struct LabelEffect {
-    added: BTreeSet<String>,
-    removed: BTreeSet<String>,
+    added: BTreeSet<FolderId>,
+    removed: BTreeSet<FolderId>,
 }
 
 impl LabelEffect {
@@ -201,12 +202,12 @@ impl LabelEffect {
 
     /// Returns true if user labels are among them.
     fn has_names(&self) -> bool {
-        self.added.union(&self.removed).any(|label| label.starts_with(OWN))
+        self.added.union(&self.removed).any(|label| label.as_str().starts_with(OWN))
     }
 
     /// Describes the changes to a message that now has the labels `now`.
-    fn words(&self, now: &BTreeSet<String>, names: &HashMap<String, String>) -> Vec<String> {
-        let mut before: BTreeSet<String> = now.difference(&self.added).cloned().collect();
+    fn words(&self, now: &BTreeSet<FolderId>, names: &HashMap<String, String>) -> Vec<String> {
+        let mut before: BTreeSet<FolderId> = now.difference(&self.added).cloned().collect();
         before.extend(self.removed.iter().cloned());
         let mut words: Vec<String> = moved(folder(&before), folder(now)).into_iter().collect();
         for (label, on, off) in [
@@ -218,13 +219,13 @@ impl LabelEffect {
             words.extend(self.removed.contains(label).then(|| off.to_owned()));
         }
         for (labels, word) in [(&self.added, "labelled"), (&self.removed, "unlabelled")] {
-            for label in labels.iter().filter(|label| label.starts_with(OWN)) {
-                let name = names.get(label).unwrap_or(label);
+            for label in labels.iter().filter(|label| label.as_str().starts_with(OWN)) {
+                let name = names.get(label.as_str()).map_or(label.as_str(), String::as_str);
                 words.push(format!("{word} {name}"));
             }
         }
         let mut labels = self.added.union(&self.removed);
-        if labels.any(|label| label.starts_with("CATEGORY_")) {
+        if labels.any(|label| label.as_str().starts_with("CATEGORY_")) {
             words.push("category".to_owned());
         }
         words
@@ -232,8 +233,8 @@ impl LabelEffect {
 }
 
 /// Returns the folder of a message, by the words of the column `folder`.
-fn folder(labels: &BTreeSet<String>) -> &'static str {
-    match state("", labels).folder.as_str() {
+fn folder(labels: &BTreeSet<FolderId>) -> &'static str {
+    match state(&MessageId::default(), labels).folder.as_str() {
         "TRASH" => "trash",
         "SPAM" => "spam",
         "INBOX" => "inbox",

@@ -5,6 +5,7 @@
 use daysheet_core::body;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::project::Projection;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::{BodyForm, MessageContent};
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ impl GmailMailbox {
     /// Reads a message in a form.
     pub(super) async fn read_message(
         &self,
-        id: &str,
+        id: &MessageId,
         projection: &Projection,
         form: BodyForm,
     ) -> Result<MessageContent> {
@@ -35,7 +36,7 @@ impl GmailMailbox {
     }
 
     /// Reads the source of a message.
-    async fn raw(&self, id: &str, projection: &Projection) -> Result<MessageContent> {
+    async fn raw(&self, id: &MessageId, projection: &Projection) -> Result<MessageContent> {
         let mut sized = projection.clone();
         sized.paths.push("sizeEstimate".to_owned());
         // The size comes first, because a raw response cannot be cut.
@@ -65,7 +66,7 @@ impl GmailMailbox {
     /// Reads a message that was fetched as [`requested`] specifies. `turn` belongs to its response.
     pub(super) async fn content(
         &self,
-        id: &str,
+        id: &MessageId,
         mut item: Value,
         turn: Option<ResponsePermit>,
         form: BodyForm,

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use daysheet_core::project::Projection;
+use daysheet_core::provider::ids::FolderId;
 use serde_json::Value;
 
 use super::fetch::{LABEL_LISTED, history_of, list, mask};
@@ -75,7 +76,7 @@ impl GmailMailbox {
         let records = list(&page, "history");
         // The history does not say which labels a deleted message had.
         let deleted = records.iter().any(|record| !list(record, "messagesDeleted").is_empty());
-        let mut changed: HashSet<String> = HashSet::new();
+        let mut changed: HashSet<FolderId> = HashSet::new();
         for record in &records {
             for key in ["messagesAdded", "labelsAdded", "labelsRemoved"] {
                 for entry in list(record, key) {
@@ -84,7 +85,7 @@ impl GmailMailbox {
                 }
             }
         }
-        known.labels.retain(|id, _| !deleted && !changed.contains(id));
+        known.labels.retain(|id, _| !deleted && !changed.contains(id.as_str()));
         known.history = history;
         Some(known)
     }

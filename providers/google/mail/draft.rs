@@ -15,6 +15,7 @@ use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::compose::mime;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::{AttachmentId, DraftId, MessageId, ThreadId};
 use daysheet_core::provider::mail::{
     AttachmentContent, DraftOrigin, Drafts, MailPerson, OutgoingMessage, SendAlias, SendLookup,
     SendStatus, SentMessage, SourceMessage, StoredDraft,
@@ -59,7 +60,7 @@ impl Drafts for GmailMailbox {
         Ok(senders)
     }
 
-    async fn source_message(&self, id: &str) -> Result<SourceMessage> {
+    async fn source_message(&self, id: &MessageId) -> Result<SourceMessage> {
         let item = self.whole(id).await?;
         let from = people(&item, "From");
         let own = is_under(&item, "SENT") || self.is_own(&from).await?;
@@ -70,8 +71,8 @@ impl Drafts for GmailMailbox {
             some => some,
         };
         Ok(SourceMessage {
-            id: text(&item, "id").to_owned(),
-            thread: text(&item, "threadId").to_owned(),
+            id: text(&item, "id").into(),
+            thread: text(&item, "threadId").into(),
             message_id: message_id(&field(&item, "Message-ID")).unwrap_or_default(),
             references: before,
             subject: subject(&item),
@@ -89,26 +90,26 @@ impl Drafts for GmailMailbox {
         })
     }
 
-    async fn file(&self, message: &str, file: &str, most: u64) -> Result<Vec<u8>> {
+    async fn file(&self, message: &MessageId, file: &AttachmentId, most: u64) -> Result<Vec<u8>> {
         self.bytes(message, file, most).await
     }
 
     async fn draft(&self, id: &str) -> Result<StoredDraft> {
-        match self.draft_of(id).await {
+        match self.draft_of(&id.into()).await {
             // The id may be that of the draft's message, which is what lists show.
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let draft = self.draft_with(id).await?;
+                let draft = self.draft_with(&id.into()).await?;
                 self.draft_of(&draft).await
             }
             draft => draft,
         }
     }
 
-    async fn draft_message(&self, id: &str) -> Result<String> {
+    async fn draft_message(&self, id: &DraftId) -> Result<MessageId> {
         self.version(id).await
     }
 
-    async fn draft_ids(&self, messages: &[String]) -> Result<HashMap<String, String>> {
+    async fn draft_ids(&self, messages: &[MessageId]) -> Result<HashMap<MessageId, DraftId>> {
         self.drafts_with(messages).await
     }
 
@@ -120,14 +121,14 @@ impl Drafts for GmailMailbox {
     ) -> Result<StoredDraft> {
         // A forwarded message begins a thread of its own.
         let thread = match origin {
-            DraftOrigin::Reply { thread, .. } => Some(thread.as_str()),
+            DraftOrigin::Reply { thread, .. } => Some(thread),
             DraftOrigin::New | DraftOrigin::Forward { .. } => None,
         };
         let bytes = written(outgoing.clone(), self.google.now()).await?;
         let id = match self.put_draft(None, thread, &bytes, caller).await {
             Ok(made) => match just_made(&made, outgoing) {
                 Some(draft) => return Ok(draft),
-                None => text(&made, "id").to_owned(),
+                None => text(&made, "id").into(),
             },
             Err(error) => {
                 let made = || self.made_as(&outgoing.message_id);
@@ -151,7 +152,7 @@ impl Drafts for GmailMailbox {
         if !current.content.files.is_empty() {
             self.check_unchanged(current).await?;
         }
-        let thread = Some(current.thread.as_str()).filter(|thread| !thread.is_empty());
+        let thread = Some(&current.thread).filter(|thread| !thread.is_empty());
         let put = self.put_draft(Some(&current.id), thread, &bytes, caller).await;
         if let Err(error) = put {
             // Someone else may have changed it: the new version is ours if it has our content.
@@ -168,8 +169,8 @@ impl Drafts for GmailMailbox {
     /// Moves a draft's message to the trash, because Gmail deletes drafts permanently. It remains a
     /// draft there, and can be restored for 30 days.
     async fn discard(&self, current: &StoredDraft) -> Result<()> {
-        check(&current.message)?;
-        let path = ["messages", &current.message, "trash"];
+        check(current.message.as_str())?;
+        let path = ["messages", current.message.as_str(), "trash"];
         let Err(error) = self.change(Method::POST, &path, None).await else {
             return Ok(());
         };
@@ -182,7 +183,7 @@ impl Drafts for GmailMailbox {
             _ => {
                 let params = [("format", "minimal"), ("fields", "id,labelIds")];
                 let trashed = async || {
-                    let item = self.get(&["messages", &current.message], &params).await?;
+                    let item = self.get(&["messages", current.message.as_str()], &params).await?;
                     Ok(is_under(&item, "TRASH").then_some(()))
                 };
                 self.google.settle(error, trashed).await
@@ -256,14 +257,14 @@ impl GmailMailbox {
     /// have indexed yet. It is recognized by its Message-ID, which Gmail keeps in another field if
     /// it assigns its own.
     async fn sent_in_thread(&self, lookup: &SendLookup) -> Result<Option<SentMessage>> {
-        check(&lookup.thread)?;
+        check(lookup.thread.as_str())?;
         let params = [
             ("format", "metadata"),
             ("metadataHeaders", "Message-ID"),
             ("metadataHeaders", REPLACED),
             ("fields", "messages(id,threadId,labelIds,internalDate,payload/headers)"),
         ];
-        let thread = match self.get(&["threads", &lookup.thread], &params).await {
+        let thread = match self.get(&["threads", lookup.thread.as_str()], &params).await {
             Ok(thread) => thread,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
@@ -304,7 +305,7 @@ impl GmailMailbox {
         let most = u64::try_from(MAX_MESSAGE).unwrap_or(u64::MAX);
         for file in &mut outgoing.files {
             if let AttachmentContent::Existing { id, .. } = &file.content {
-                let part = id.rsplit('/').next().unwrap_or_default();
+                let part = id.as_str().rsplit('/').next().unwrap_or_default();
                 let bytes = self.bytes_of(&item, part, most).await?;
                 file.content = AttachmentContent::Bytes(Arc::from(bytes));
             }
@@ -329,9 +330,9 @@ fn just_made(made: &Value, outgoing: &OutgoingMessage) -> Option<StoredDraft> {
         [(made, "id"), (message, "id"), (message, "threadId")].map(|(of, key)| text(of, key));
     let whole = ![id, version, thread].contains(&"");
     whole.then(|| StoredDraft {
-        id: id.to_owned(),
-        message: version.to_owned(),
-        thread: thread.to_owned(),
+        id: id.into(),
+        message: version.into(),
+        thread: thread.into(),
         version: version.to_owned(),
         content: outgoing.clone(),
     })
@@ -394,12 +395,15 @@ fn is_it(item: &Value, expected: &str) -> bool {
 }
 
 fn sent_message(item: &Value) -> SentMessage {
-    let some = |key| Some(text(item, key).to_owned()).filter(|id| !id.is_empty());
-    SentMessage { id: some("id"), thread: some("threadId") }
+    let some = |key| Some(text(item, key)).filter(|id| !id.is_empty());
+    SentMessage {
+        id: some("id").map(MessageId::from),
+        thread: some("threadId").map(ThreadId::from),
+    }
 }
 
 /// Adds to an error that the draft was saved and only could not be read back.
-fn made_all_the_same(error: Error, id: &str) -> Error {
+fn made_all_the_same(error: Error, id: &DraftId) -> Error {
     let kind = match error.kind() {
         // Not a write in doubt: the draft is saved, and only reading it failed.
         ErrorKind::Network | ErrorKind::Timeout => ErrorKind::Provider(502),

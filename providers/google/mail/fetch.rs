@@ -6,6 +6,7 @@
 use daysheet_core::call::progress::counted;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
+use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::{FailedItem, ListPage};
 use futures_util::stream::{self, StreamExt};
 use serde_json::Value;
@@ -76,7 +77,7 @@ impl GmailMailbox {
     /// Fetches a message with the fields of the projection.
     pub(super) async fn fetch_message(
         &self,
-        id: &str,
+        id: &MessageId,
         projection: &Projection,
         format: &str,
     ) -> Result<Value> {
@@ -86,29 +87,31 @@ impl GmailMailbox {
     /// Returns a message like [`GmailMailbox::fetch_message`], with the turn of a long response.
     pub(super) async fn fetch_in_turn(
         &self,
-        id: &str,
+        id: &MessageId,
         projection: &Projection,
         format: &str,
     ) -> Result<(Value, Option<ResponsePermit>)> {
-        check(id)?;
+        check(id.as_str())?;
         let fields = mask(projection);
         let headers = projection.headers.iter().map(|name| ("metadataHeaders", *name));
         let params = [("format", format), ("fields", fields.as_str())];
         let params: Vec<_> = params.into_iter().chain(headers).collect();
         // Other formats contain no bodies.
         let most = if matches!(format, "full" | "raw") { wire::MESSAGES } else { wire::LISTS };
-        self.google.get_as(&self.at(&["messages", id], &params)?, most, &client::json).await
+        self.google
+            .get_as(&self.at(&["messages", id.as_str()], &params)?, most, &client::json)
+            .await
     }
 
     /// Fetches a thread with the fields of the projection.
     pub(super) async fn fetch_thread(
         &self,
-        id: &str,
+        id: &ThreadId,
         projection: &Projection,
         format: &str,
     ) -> Result<Value> {
-        check(id)?;
-        let fields = &mask(projection);
+        check(id.as_str())?;
+        let (id, fields) = (id.as_str(), &mask(projection));
         call!(self, fields, |users| with_headers!(
             users.threads_get(ME, id).format(format),
             projection
@@ -118,10 +121,10 @@ impl GmailMailbox {
     /// Fetches a part that Gmail left out for its size, with the turn of a long response.
     pub(super) async fn fetch_part(
         &self,
-        message: &str,
+        message: &MessageId,
         attachment: &str,
     ) -> Result<(DecodedData, Option<ResponsePermit>)> {
-        let path = ["messages", message, "attachments", attachment];
+        let path = ["messages", message.as_str(), "attachments", attachment];
         let url = self.at(&path, &[("fields", "data,size")])?;
         self.google.get_as(&url, wire::FILES, &DecodedData::of_part).await
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::FolderId;
 use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook};
 use daysheet_core::query;
 use daysheet_core::text::brief;
@@ -94,7 +95,7 @@ impl GmailMailbox {
         }
         let made = self.make_label(name, &LabelLook::default()).await?;
         Ok(FolderRef {
-            id: text(&made, "id").to_owned(),
+            id: text(&made, "id").into(),
             name: text(&made, "name").to_owned(),
             made: true,
         })
@@ -167,7 +168,7 @@ impl GmailMailbox {
     /// object.
     pub(super) async fn change_label(
         &self,
-        id: &str,
+        id: &FolderId,
         name: Option<&str>,
         look: &LabelLook,
     ) -> Result<Value> {
@@ -199,12 +200,12 @@ impl GmailMailbox {
         self.label(id).await
     }
 
-    async fn write_label(&self, id: &str, body: &Value) -> Result<Value> {
+    async fn write_label(&self, id: &FolderId, body: &Value) -> Result<Value> {
         let written = async || {
             let found = self.label(id).await?;
             Ok(Some(found).filter(|found| has_values(Some(found), body)))
         };
-        self.change_for_sure(Method::PATCH, &["labels", id], Some(body), written).await
+        self.change_for_sure(Method::PATCH, &["labels", id.as_str()], Some(body), written).await
     }
 
     /// Renames the labels below a label. Gmail does not nest labels: each name is a full path.
@@ -217,7 +218,7 @@ impl GmailMailbox {
                 continue;
             };
             let body = json!({ "name": format!("{new}{rest}") });
-            self.write_label(text(&label, "id"), &body).await.map_err(|error| {
+            self.write_label(&text(&label, "id").into(), &body).await.map_err(|error| {
                 error.context("the label was renamed, but not all labels below it")
             })?;
         }
@@ -226,9 +227,9 @@ impl GmailMailbox {
     }
 
     /// Deletes a label. Its messages stay.
-    pub(super) async fn delete_label(&self, id: &str) -> Result<()> {
+    pub(super) async fn delete_label(&self, id: &FolderId) -> Result<()> {
         self.own_label(id, "deleted").await?;
-        let path = ["labels", id];
+        let path = ["labels", id.as_str()];
         let was_deleted = || self.confirm_absent(&path);
         let done = self.change_for_sure(Method::DELETE, &path, None, was_deleted);
         let done = done.await;
@@ -237,13 +238,13 @@ impl GmailMailbox {
     }
 
     /// Returns a label with its counts.
-    pub(super) async fn label(&self, id: &str) -> Result<Value> {
-        check(id)?;
-        self.get(&["labels", id], &[]).await
+    pub(super) async fn label(&self, id: &FolderId) -> Result<Value> {
+        check(id.as_str())?;
+        self.get(&["labels", id.as_str()], &[]).await
     }
 
     /// Returns a label if it is the user's.
-    async fn own_label(&self, id: &str, done: &str) -> Result<Value> {
+    async fn own_label(&self, id: &FolderId, done: &str) -> Result<Value> {
         let label = self.label(id).await?;
         if text(&label, "type") == "user" {
             return Ok(label);
@@ -271,7 +272,7 @@ pub(super) fn name_in_rows(label: &Value) -> Option<(String, String)> {
 /// Finds a label by id, well-known word or name.
 pub(super) fn resolve_label(labels: &[Value], name: &str) -> Option<FolderRef> {
     let place =
-        |id: &str, name: &str| FolderRef { id: id.to_owned(), name: name.to_owned(), made: false };
+        |id: &str, name: &str| FolderRef { id: id.into(), name: name.to_owned(), made: false };
     let of = |label: &Value| place(text(label, "id"), text(label, "name"));
     if let Some(label) = labels.iter().find(|label| text(label, "id") == name) {
         return Some(of(label));

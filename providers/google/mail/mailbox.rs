@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use daysheet_core::error::Result;
+use daysheet_core::provider::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::SendAlias;
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use google_gmail1::Gmail as Hub;
@@ -43,7 +44,7 @@ macro_rules! call {
 pub(super) use call;
 
 /// The labels of messages, as last read or confirmed, by message id.
-pub(super) type KnownLabels = HashMap<String, BTreeSet<String>>;
+pub(super) type KnownLabels = HashMap<MessageId, BTreeSet<FolderId>>;
 
 /// Labels with their counts.
 pub(super) struct LabelCounts {

@@ -95,7 +95,7 @@ impl GmailMailbox {
         }
         let made = self.make_label(name, look).await?;
         // The response to a creation has fewer properties than the label itself.
-        self.label(text(&made, "id")).await.or(Ok(made))
+        self.label(&text(&made, "id").into()).await.or(Ok(made))
     }
 
     async fn new_filter(&self, rule: &MailRule) -> Result<Value> {

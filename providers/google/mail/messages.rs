@@ -6,6 +6,7 @@
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::TextPart;
+use daysheet_core::provider::ids::{AttachmentId, MessageId};
 use daysheet_core::provider::mail::{AttachmentInfo, Importance, MailPerson};
 use daysheet_core::text::{address_list, cell, flowed, parameter};
 use jiff::Timestamp;
@@ -47,7 +48,7 @@ struct PartFile<'v> {
 
 impl GmailMailbox {
     /// Fetches a message with all its parts.
-    pub(super) async fn whole(&self, id: &str) -> Result<Value> {
+    pub(super) async fn whole(&self, id: &MessageId) -> Result<Value> {
         let all = Projection {
             paths: ["id", "threadId", "labelIds", "internalDate", "payload"]
                 .map(str::to_owned)
@@ -59,10 +60,10 @@ impl GmailMailbox {
 
     /// Returns the texts of a complete message.
     pub(super) async fn texts(&self, item: &Value) -> Result<MessageTexts> {
-        let id = text(item, "id");
-        let mut tree = parts::read(id, item);
+        let id = MessageId::from(text(item, "id"));
+        let mut tree = parts::read(&id, item);
         for part in tree.elsewhere() {
-            part.bring(self.fetch_part(id, part.attachment()).await?.0);
+            part.bring(self.fetch_part(&id, part.attachment()).await?.0);
         }
         Ok(texts(&tree.into_message(Value::Null).parts))
     }
@@ -72,13 +73,18 @@ impl GmailMailbox {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] for an unknown file; [`ErrorKind::Argument`] for more than `most` bytes.
-    pub(super) async fn bytes(&self, message: &str, file: &str, most: u64) -> Result<Vec<u8>> {
-        let (message, part) = match file.split_once('/') {
-            Some((of, part)) if message.is_empty() || of == message => (of, part),
+    pub(super) async fn bytes(
+        &self,
+        message: &MessageId,
+        file: &AttachmentId,
+        most: u64,
+    ) -> Result<Vec<u8>> {
+        let (message, part) = match file.as_str().split_once('/') {
+            Some((of, part)) if message.is_empty() || message == of => (&of.into(), part),
             Some(_) => return Err(no_file()),
-            None => (message, file),
+            None => (message, file.as_str()),
         };
-        check(message)?;
+        check(message.as_str())?;
         if !part.bytes().all(|c| c.is_ascii_digit() || c == b'.') {
             return Err(no_file());
         }
@@ -100,7 +106,7 @@ impl GmailMailbox {
                 return Err(Error::argument("Gmail does not hand out this part as a file")
                     .next("read the message with mail_read"));
             }
-            None => self.fetch_part(text(item, "id"), file.attachment).await?.0,
+            None => self.fetch_part(&text(item, "id").into(), file.attachment).await?.0,
         };
         if damaged {
             return Err(Error::new(
@@ -175,7 +181,7 @@ pub(super) fn existing_files(item: &Value) -> Vec<AttachmentInfo> {
     files(item)
         .into_iter()
         .map(|file| AttachmentInfo {
-            id: format!("{id}/{}", file.part),
+            id: format!("{id}/{}", file.part).into(),
             name: file.name,
             media: file.media,
             charset: file.charset,

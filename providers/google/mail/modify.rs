@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use daysheet_core::call::progress::counted;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::{
     FolderKind, FolderRef, MailState, MessageAction, MessageActions,
 };
@@ -43,14 +44,14 @@ enum WriteOutcome {
 
 #[async_trait]
 impl MessageActions for GmailMailbox {
-    async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
+    async fn states(&self, ids: &[MessageId]) -> Vec<Result<MailState>> {
         let items = self.fetch_labels(ids).await;
         let mut known = self.known_labels.lock().await;
         if known.len() > KEPT {
             known.clear();
         }
         let read = items.iter().flatten();
-        known.extend(read.map(|item| (text(item, "id").to_owned(), labels(item))));
+        known.extend(read.map(|item| (text(item, "id").into(), labels(item))));
         drop(known);
         items.into_iter().map(|item| item.map(|item| state_of(&item))).collect()
     }
@@ -63,7 +64,7 @@ impl MessageActions for GmailMailbox {
         let all = |error: Error| messages.iter().map(|_| Err(error.clone())).collect();
         let mut sent: Vec<_> = messages
             .iter()
-            .map(|message| match check(&message.id) {
+            .map(|message| match check(message.id.as_str()) {
                 Ok(()) => WriteOutcome::Done,
                 Err(error) => WriteOutcome::Refused(error),
             })
@@ -125,7 +126,7 @@ fn plan(
 
 impl GmailMailbox {
     /// Fetches only the labels of messages, several at a time.
-    async fn fetch_labels(&self, ids: &[String]) -> Vec<Result<Value>> {
+    async fn fetch_labels(&self, ids: &[MessageId]) -> Vec<Result<Value>> {
         let labels_alone = &Projection {
             paths: vec!["id".to_owned(), "labelIds".to_owned()],
             ..Projection::default()
@@ -149,7 +150,7 @@ impl GmailMailbox {
                 *sent = how;
             }
         };
-        let ids = |places: &[usize]| -> Vec<String> {
+        let ids = |places: &[usize]| -> Vec<MessageId> {
             let those = places.iter().filter_map(|at| messages.get(*at));
             those.map(|message| message.id.clone()).collect()
         };
@@ -195,7 +196,7 @@ impl GmailMailbox {
         }
     }
 
-    async fn write(&self, work: &BatchWork, ids: &[String]) -> Result<()> {
+    async fn write(&self, work: &BatchWork, ids: &[MessageId]) -> Result<()> {
         let (what, body) = match work {
             BatchWork::Labels(difference) if difference.is_empty() => return Ok(()),
             BatchWork::Labels(difference) => (

@@ -16,6 +16,7 @@ use daysheet_core::body::report::REPORTS;
 use daysheet_core::body::{self, signed, tnef};
 use daysheet_core::error::Result;
 use daysheet_core::ical;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::{MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet_core::text::{Note, charset, note, parameter, quoted_list};
 use serde::Deserialize;
@@ -117,7 +118,7 @@ impl BodyPart {
 }
 
 /// Reads the tree of the message `id`.
-pub fn read(id: &str, item: &Value) -> MessageTree {
+pub fn read(id: &MessageId, item: &Value) -> MessageTree {
     let mut tree = MessageTree::default();
     if let Some(payload) = item.get("payload") {
         tree.sort_part(id, payload, PartPosition { inside: "", shown: true });
@@ -204,7 +205,7 @@ impl MessageTree {
     /// Sorts a part, and the parts below it, into the tree.
     ///
     /// Recursion is bounded by the JSON reader, which refuses more than 128 levels.
-    fn sort_part(&mut self, id: &str, part: &Value, place: PartPosition<'_>) {
+    fn sort_part(&mut self, id: &MessageId, part: &Value, place: PartPosition<'_>) {
         let mime = text(part, "mimeType").to_ascii_lowercase();
         let filename = text(part, "filename");
         let children = part.get("parts").and_then(Value::as_array);
@@ -253,7 +254,7 @@ impl MessageTree {
 
     /// Adds one text in several forms. Everything below one child is one form, however many parts
     /// it has.
-    fn alternative(&mut self, id: &str, children: &[Value], shown: bool) {
+    fn alternative(&mut self, id: &MessageId, children: &[Value], shown: bool) {
         let mut forms = Vec::new();
         for child in children {
             let mut below = MessageTree::default();
@@ -287,7 +288,7 @@ impl MessageTree {
         }
     }
 
-    fn file(&mut self, id: &str, part: &Value, mime: &str) {
+    fn file(&mut self, id: &MessageId, part: &Value, mime: &str) {
         if self.calendar.is_none() && ical::is_calendar(mime, text(part, "filename")) {
             self.calendar = form(part, mime);
         }
@@ -332,7 +333,7 @@ pub(super) fn shown_part(part: &Value, mime: &str) -> Option<usize> {
 }
 
 /// Returns a file as an object of the table of files.
-fn file_object(id: &str, part: &Value, mime: &str, name: &str) -> Value {
+fn file_object(id: &MessageId, part: &Value, mime: &str, name: &str) -> Value {
     json!({
         "id": format!("{id}/{}", text(part, "partId")),
         "message": id,

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::{ListPage, ListRequest, SearchTotal};
 use daysheet_core::query::{NOTHING, Query, QueryTerm};
 use daysheet_core::text::{Note, brief, note, ours};
@@ -32,7 +33,9 @@ macro_rules! page {
             call = call.q($q);
         }
         if let Some(folder) = &$ask.folder {
-            call = call.add_label_ids(folder).include_spam_trash(is_left_out(folder));
+            call = call
+                .add_label_ids(folder.as_str())
+                .include_spam_trash(is_left_out(folder.as_str()));
         }
         if let Some(token) = &$ask.cursor {
             call = call.page_token(token);
@@ -60,7 +63,7 @@ impl GmailMailbox {
         let as_category = |term: &QueryTerm| {
             let name = query::label_of(term).filter(|name| !is_known(name))?;
             let found = resolve_label(&labels, name)?;
-            found.id.starts_with("CATEGORY_").then_some(QueryTerm::Category(found.name))
+            found.id.as_str().starts_with("CATEGORY_").then_some(QueryTerm::Category(found.name))
         };
         let query = &query.map(&|term| as_category(term).unwrap_or_else(|| term.clone()));
         let named_labels = query.alternatives().into_iter();
@@ -154,13 +157,13 @@ impl GmailMailbox {
     }
 
     /// Returns the ids of the matches in spam and trash, if `wanted` and if they fit on a page.
-    pub(super) async fn hidden(&self, ask: &ListRequest, wanted: bool) -> Option<Vec<String>> {
+    pub(super) async fn hidden(&self, ask: &ListRequest, wanted: bool) -> Option<Vec<MessageId>> {
         if !wanted {
             return None;
         }
         let key = Projection { paths: vec!["id".to_owned()], ..Projection::default() };
         let (found, page) = self.listed("messages", &ask.in_hidden(key)).await.ok()?;
-        page.next.is_none().then(|| ids(&found))
+        page.next.is_none().then(|| ids(&found).into_iter().map(MessageId::from).collect())
     }
 
     /// Completes a page with the data of its list, and with names.

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{MailState, MessageAction, MessageFlag};
 use daysheet_core::provider::{ThreadMessage, ThreadRole};
 use jiff::Timestamp;
@@ -20,13 +21,13 @@ pub(super) const OWN: &str = "Label_";
 /// Labels to add, and labels to remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LabelDifference {
-    pub add: BTreeSet<String>,
-    pub remove: BTreeSet<String>,
+    pub add: BTreeSet<FolderId>,
+    pub remove: BTreeSet<FolderId>,
 }
 
 impl LabelDifference {
     pub(super) fn new(add: &[&str], remove: &[&str]) -> Self {
-        let set = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect();
+        let set = |labels: &[&str]| labels.iter().map(|label| FolderId::from(*label)).collect();
         Self { add: set(add), remove: set(remove) }
     }
 
@@ -35,22 +36,22 @@ impl LabelDifference {
     }
 
     /// Returns labels with the difference applied.
-    pub(super) fn applied(&self, mut labels: BTreeSet<String>) -> BTreeSet<String> {
+    pub(super) fn applied(&self, mut labels: BTreeSet<FolderId>) -> BTreeSet<FolderId> {
         labels.extend(self.add.iter().cloned());
         labels.retain(|label| !self.remove.contains(label));
         labels
     }
 
     /// Returns true if the labels already agree with the difference.
-    pub(super) fn agrees_with(&self, labels: &BTreeSet<String>) -> bool {
+    pub(super) fn agrees_with(&self, labels: &BTreeSet<FolderId>) -> bool {
         self.add.is_subset(labels) && self.remove.is_disjoint(labels)
     }
 }
 
 /// Returns the labels of a Gmail message; empty if they were not requested.
-pub(super) fn labels(item: &Value) -> BTreeSet<String> {
+pub(super) fn labels(item: &Value) -> BTreeSet<FolderId> {
     let listed = item.get("labelIds").and_then(Value::as_array);
-    listed.into_iter().flatten().filter_map(|label| label.as_str().map(str::to_owned)).collect()
+    listed.into_iter().flatten().filter_map(|label| label.as_str().map(FolderId::from)).collect()
 }
 
 /// Returns the messages of a thread, oldest first.
@@ -60,7 +61,7 @@ pub(super) fn thread(messages: &[Value]) -> Vec<ThreadMessage> {
         let has = |label| labels.contains(label);
         let date = text(item, "internalDate").parse().unwrap_or_default();
         Some(text(item, "id")).filter(|id| !id.is_empty()).map(|id| ThreadMessage {
-            id: id.to_owned(),
+            id: id.into(),
             date: Timestamp::from_millisecond(date).unwrap_or_default(),
             role: match () {
                 () if has("TRASH") || has("SPAM") => ThreadRole::Hidden,
@@ -82,25 +83,25 @@ fn is_settable(label: &str) -> bool {
 }
 
 /// Returns the state for a set of labels.
-pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
+pub(super) fn state(id: &MessageId, labels: &BTreeSet<FolderId>) -> MailState {
     let place = PLACES.into_iter().find(|place| labels.contains(*place));
     MailState {
-        id: id.to_owned(),
+        id: id.clone(),
         unread: labels.contains("UNREAD"),
         flag: if labels.contains("STARRED") {
             MessageFlag::Set { due: None }
         } else {
             MessageFlag::None
         },
-        folder: place.unwrap_or_default().to_owned(),
-        labels: labels.iter().filter(|label| is_settable(label)).cloned().collect(),
+        folder: place.unwrap_or_default().into(),
+        labels: labels.iter().filter(|label| is_settable(label.as_str())).cloned().collect(),
         draft: labels.contains("DRAFT"),
     }
 }
 
 /// Returns the state of a message in Gmail's JSON.
 pub(super) fn state_of(item: &Value) -> MailState {
-    state(text(item, "id"), &labels(item))
+    state(&text(item, "id").into(), &labels(item))
 }
 
 /// Returns a step as a difference of labels, which is the same for every message.
@@ -152,10 +153,10 @@ pub(super) fn of_step(step: &MessageAction) -> Result<LabelDifference> {
             // Removing these labels is allowed: it takes a message out of a folder.
             let (places, others): (Vec<&str>, Vec<&str>) = remove
                 .iter()
-                .map(String::as_str)
+                .map(FolderId::as_str)
                 .partition(|label| ["INBOX", "SPAM", "TRASH"].contains(label));
             let removed = [places, each_given(others)?].concat();
-            LabelDifference::new(&each_given(add.iter().map(String::as_str))?, &removed)
+            LabelDifference::new(&each_given(add.iter().map(FolderId::as_str))?, &removed)
         }
         // Deleting is no change of labels, and an earlier state differs by message.
         MessageAction::Delete | MessageAction::RestoreState(_) => LabelDifference::default(),
@@ -182,7 +183,7 @@ pub(super) fn between(now: &MailState, then: &MailState) -> LabelDifference {
     let mut difference = LabelDifference::default();
     let mut mark = |label: &str, expected: bool| {
         let into = if expected { &mut difference.add } else { &mut difference.remove };
-        into.insert(label.to_owned());
+        into.insert(label.into());
     };
     if now.unread != then.unread {
         mark("UNREAD", then.unread);
@@ -197,10 +198,10 @@ pub(super) fn between(now: &MailState, then: &MailState) -> LabelDifference {
         }
     }
     for label in then.labels.difference(&now.labels) {
-        mark(label, true);
+        mark(label.as_str(), true);
     }
     for label in now.labels.difference(&then.labels) {
-        mark(label, false);
+        mark(label.as_str(), false);
     }
     difference
 }
@@ -211,12 +212,12 @@ pub(super) fn grouped(
     messages: &[MailState],
     then: &[MailState],
 ) -> (BTreeMap<LabelDifference, Vec<usize>>, Vec<usize>) {
-    let expected: BTreeMap<&str, &MailState> =
-        then.iter().map(|one| (one.id.as_str(), one)).collect();
+    let expected: BTreeMap<&MessageId, &MailState> =
+        then.iter().map(|one| (&one.id, one)).collect();
     let mut groups: BTreeMap<LabelDifference, Vec<usize>> = BTreeMap::new();
     let mut unknown = Vec::new();
     for (at, now) in messages.iter().enumerate() {
-        match expected.get(now.id.as_str()) {
+        match expected.get(&now.id) {
             Some(then) => groups.entry(between(now, then)).or_default().push(at),
             None => unknown.push(at),
         }

@@ -15,6 +15,7 @@ mod upload;
 use async_trait::async_trait;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::{AttachmentId, DraftId, MessageId, ThreadId};
 use daysheet_core::provider::mail::{
     AttachmentContent, DraftOrigin, Drafts, MailPerson, OutgoingMessage, SendAlias, SendLookup,
     SendStatus, SentMessage, SourceMessage, StoredDraft, not_a_draft,
@@ -69,14 +70,15 @@ impl Drafts for OutlookMailbox {
         senders.await.cloned()
     }
 
-    async fn source_message(&self, id: &str) -> Result<SourceMessage> {
+    async fn source_message(&self, id: &MessageId) -> Result<SourceMessage> {
         let (message, files) = self.with_files(id, ORIGINAL).await?;
         Ok(original(&message, &files, self.address()))
     }
 
-    async fn file(&self, message: &str, file: &str, most: u64) -> Result<Vec<u8>> {
+    async fn file(&self, message: &MessageId, file: &AttachmentId, most: u64) -> Result<Vec<u8>> {
         // The id is `MESSAGE:ATTACHMENT` as in the table, or the attachment's alone.
-        let (message, file) = file.split_once(':').unwrap_or((message, file));
+        let whole = file.as_str();
+        let (message, file) = whole.split_once(':').unwrap_or((message.as_str(), whole));
         check_id(message)?;
         check_as(file, "a3 from mail_read")?;
         let path = format!("{}/{}", files(message), net::path_segment(file));
@@ -109,7 +111,7 @@ impl Drafts for OutlookMailbox {
     }
 
     async fn draft(&self, id: &str) -> Result<StoredDraft> {
-        let (message, files) = self.with_files(id, DRAFT).await?;
+        let (message, files) = self.with_files(&id.into(), DRAFT).await?;
         if !is(&message, "isDraft") {
             return Err(not_a_draft());
         }
@@ -154,13 +156,13 @@ impl Drafts for OutlookMailbox {
         if !has_copies && outgoing.files.is_empty() && is_whole(&made) {
             return Ok(stored_draft(&made, &[], self.address()));
         }
-        let draft = text(&made, "id");
+        let draft = DraftId::from(text(&made, "id"));
         if has_copies {
             let forwards = matches!(origin, DraftOrigin::Forward { .. });
-            self.drop_copies(draft, outgoing, forwards).await?;
+            self.drop_copies(&draft, outgoing, forwards).await?;
         }
-        self.put_files(draft, &outgoing.files, caller).await?;
-        self.draft(draft)
+        self.put_files(&draft, &outgoing.files, caller).await?;
+        self.draft(draft.as_str())
             .await
             .map_err(|error| error.context("the draft was created, but could not be read back"))
     }
@@ -171,9 +173,9 @@ impl Drafts for OutlookMailbox {
         outgoing: &OutgoingMessage,
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
-        check_id(&current.id)?;
+        check_id(current.id.as_str())?;
         sizes(outgoing)?;
-        let path = message_path(&current.id);
+        let path = message_path(current.id.as_str());
         let body = differences(&current.content, outgoing);
         if body.is_empty() {
             // Changes of files do not change the version, so it is compared here.
@@ -200,7 +202,7 @@ impl Drafts for OutlookMailbox {
                 .write_for_sure(&Method::PATCH, &request, version, Some(&body), written)
                 .await?;
         }
-        let stays = |id: &str| {
+        let stays = |id: &AttachmentId| {
             outgoing.files.iter().any(|file| match &file.content {
                 AttachmentContent::Existing { id: existing, .. } => existing == id,
                 AttachmentContent::Bytes(_) => false,
@@ -219,16 +221,16 @@ impl Drafts for OutlookMailbox {
             }
         }
         self.put_files(&current.id, &outgoing.files, caller).await?;
-        self.draft(&current.id)
+        self.draft(current.id.as_str())
             .await
             .map_err(|error| error.context("the draft was changed, but could not be read back"))
     }
 
     async fn discard(&self, current: &StoredDraft) -> Result<()> {
-        check_id(&current.id)?;
+        check_id(current.id.as_str())?;
         // This deletion moves the message to Deleted Items.
-        let request = self.graph().mailbox_url(&message_path(&current.id), &[]);
-        let was_deleted = async || match self.draft(&current.id).await {
+        let request = self.graph().mailbox_url(&message_path(current.id.as_str()), &[]);
+        let was_deleted = async || match self.draft(current.id.as_str()).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Some(Value::Null)),
             found => found.map(|_| None),
         };
@@ -239,8 +241,8 @@ impl Drafts for OutlookMailbox {
     }
 
     async fn send(&self, current: &StoredDraft, when: Option<Timestamp>) -> Result<SentMessage> {
-        check_id(&current.id)?;
-        let path = message_path(&current.id);
+        check_id(current.id.as_str())?;
+        let path = message_path(current.id.as_str());
         if let Some(when) = when {
             let value = when.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
             // `send` takes no time. Exchange holds back messages with this property.
@@ -280,16 +282,16 @@ impl Drafts for OutlookMailbox {
         sent?;
         // Immutable ids do not change when a message moves to Sent Items.
         Ok(SentMessage {
-            id: Some(current.id.clone()),
+            id: Some(current.message.clone()),
             thread: Some(current.thread.clone()).filter(|thread| !thread.is_empty()),
         })
     }
 
     async fn send_status(&self, lookup: &SendLookup) -> Result<SendStatus> {
-        check_id(&lookup.draft)?;
+        check_id(lookup.draft.as_str())?;
         let select = [("$select", "id,conversationId,isDraft,parentFolderId")];
         let requests = [
-            self.graph().mailbox_url(&message_path(&lookup.draft), &select),
+            self.graph().mailbox_url(&message_path(lookup.draft.as_str()), &select),
             self.graph().mailbox_url("mailFolders/outbox", &[("$select", "id")]),
         ];
         let mut answers = self.graph().batch(&requests).await.into_iter();
@@ -328,11 +330,11 @@ impl Drafts for OutlookMailbox {
 
 impl OutlookMailbox {
     /// Returns a message with its attachments.
-    async fn with_files(&self, id: &str, select: &str) -> Result<(Value, Vec<Value>)> {
-        check_id(id)?;
+    async fn with_files(&self, id: &MessageId, select: &str) -> Result<(Value, Vec<Value>)> {
+        check_id(id.as_str())?;
         let requests = [
-            self.graph().mailbox_url(&message_path(id), &[("$select", select)]),
-            self.graph().mailbox_url(&files(id), &[("$select", FILES)]),
+            self.graph().mailbox_url(&message_path(id.as_str()), &[("$select", select)]),
+            self.graph().mailbox_url(&files(id.as_str()), &[("$select", FILES)]),
         ];
         let mut answers = self.graph().batch(&requests).await.into_iter();
         let message = answers.next().unwrap_or_else(|| Err(not_ours("message")))?;
@@ -367,16 +369,17 @@ impl OutlookMailbox {
     /// Graph's response, which has at least an id.
     async fn draft_reply(
         &self,
-        message: &str,
+        message: &MessageId,
         action: &str,
         body: &Value,
         outgoing: &OutgoingMessage,
     ) -> Result<Value> {
-        check_id(message)?;
+        check_id(message.as_str())?;
         // After a lost response, the draft may not have our Message-ID yet; it is then found by
         // thread and time.
         let since = self.graph().now();
-        let request = self.graph().mailbox_url(&format!("{}/{action}", message_path(message)), &[]);
+        let request =
+            self.graph().mailbox_url(&format!("{}/{action}", message_path(message.as_str())), &[]);
         let make = async |content: Value| {
             self.graph().write(&Method::POST, &request, None, Some(&content)).await
         };
@@ -455,8 +458,11 @@ fn is_whole(message: &Value) -> bool {
 }
 
 fn sent_of(message: &Value) -> SentMessage {
-    let some = |key| Some(text(message, key).to_owned()).filter(|id| !id.is_empty());
-    SentMessage { id: some("id"), thread: some("conversationId") }
+    let some = |key| Some(text(message, key)).filter(|id| !id.is_empty());
+    SentMessage {
+        id: some("id").map(MessageId::from),
+        thread: some("conversationId").map(ThreadId::from),
+    }
 }
 
 /// Returns the error for a draft that may have been created, but was not found.

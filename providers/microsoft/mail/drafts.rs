@@ -165,7 +165,7 @@ pub fn attachment_info(file: &Value) -> AttachmentInfo {
     };
     let cid = bare(text(file, "contentId"));
     AttachmentInfo {
-        id: text(file, "id").to_owned(),
+        id: text(file, "id").into(),
         name: cell(text(file, "name")),
         media: media.to_owned(),
         charset: None,
@@ -180,8 +180,8 @@ pub fn original(message: &Value, files: &[Value], address: &str) -> SourceMessag
     let from = people_or_one(message);
     let (html, plain) = body(message);
     SourceMessage {
-        id: text(message, "id").to_owned(),
-        thread: text(message, "conversationId").to_owned(),
+        id: text(message, "id").into(),
+        thread: text(message, "conversationId").into(),
         message_id: bare(text(message, "internetMessageId")).to_owned(),
         references: references(message),
         subject: text(message, "subject").to_owned(),
@@ -244,9 +244,9 @@ pub fn stored_draft(message: &Value, files: &[Value], address: &str) -> StoredDr
         files: files.iter().map(attachment_info).map(enclosure).collect(),
     };
     StoredDraft {
-        message: id.clone(),
-        id,
-        thread: text(message, "conversationId").to_owned(),
+        message: id.clone().into(),
+        id: id.into(),
+        thread: text(message, "conversationId").into(),
         version: version.to_owned(),
         content: outgoing,
     }

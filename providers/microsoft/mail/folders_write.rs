@@ -4,6 +4,7 @@
 //! refer to them by name.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::FolderId;
 use daysheet_core::provider::mail::{FolderRef, LabelLook};
 use daysheet_core::query::PLACES;
 use daysheet_core::schemas::CATEGORY_COLORS;
@@ -54,11 +55,7 @@ async fn at_path(outlook: &OutlookMailbox, path: &str) -> Result<FolderRef> {
 
 fn there(tree: &FolderTree, id: &str) -> FolderRef {
     let name = tree.names().get(id);
-    FolderRef {
-        id: id.to_owned(),
-        name: name.map_or_else(|| id.to_owned(), Clone::clone),
-        made: false,
-    }
+    FolderRef { id: id.into(), name: name.map_or_else(|| id.to_owned(), Clone::clone), made: false }
 }
 
 /// Creates the missing levels of a folder's path.
@@ -84,7 +81,7 @@ async fn make_levels(outlook: &OutlookMailbox, name: &str) -> Result<FolderRef> 
                 Err(error) => return Err(error),
             }
         }
-        let parent = above.as_ref().map(|above| above.id.as_str());
+        let parent = above.as_ref().map(|above| &above.id);
         let there = async || {
             outlook.forget_tree().await;
             match at_path(outlook, &path).await {
@@ -94,7 +91,7 @@ async fn make_levels(outlook: &OutlookMailbox, name: &str) -> Result<FolderRef> 
             }
         };
         let id = match post(outlook, parent, level).await {
-            Ok(folder) => text(&folder, "id").to_owned(),
+            Ok(folder) => text(&folder, "id").into(),
             // Another program has created it meanwhile.
             Err(error) if error.kind() == ErrorKind::Provider(409) => {
                 there().await.ok().flatten().ok_or(error)?
@@ -107,9 +104,9 @@ async fn make_levels(outlook: &OutlookMailbox, name: &str) -> Result<FolderRef> 
     above.ok_or_else(|| not_ours("folder"))
 }
 
-async fn post(outlook: &OutlookMailbox, parent: Option<&str>, name: &str) -> Result<Value> {
+async fn post(outlook: &OutlookMailbox, parent: Option<&FolderId>, name: &str) -> Result<Value> {
     let path = match parent {
-        Some(parent) => format!("mailFolders/{}/childFolders", net::path_segment(parent)),
+        Some(parent) => format!("mailFolders/{}/childFolders", net::path_segment(parent.as_str())),
         None => "mailFolders".to_owned(),
     };
     let request = outlook.graph().mailbox_url(&path, &[]);
@@ -137,14 +134,14 @@ pub async fn create_folder(outlook: &OutlookMailbox, name: &str) -> Result<Value
     read_folder(outlook, &made.id).await
 }
 
-async fn read_folder(outlook: &OutlookMailbox, id: &str) -> Result<Value> {
-    let path = format!("mailFolders/{}", net::path_segment(id));
+async fn read_folder(outlook: &OutlookMailbox, id: &FolderId) -> Result<Value> {
+    let path = format!("mailFolders/{}", net::path_segment(id.as_str()));
     let select = [("$select", "id,displayName,parentFolderId,unreadItemCount,totalItemCount")];
     outlook.graph().get(&outlook.graph().mailbox_url(&path, &select)).await
 }
 
 /// Renames a folder.
-pub async fn rename_folder(outlook: &OutlookMailbox, id: &str, name: &str) -> Result<Value> {
+pub async fn rename_folder(outlook: &OutlookMailbox, id: &FolderId, name: &str) -> Result<Value> {
     let path = own_folder(outlook, id).await?;
     // The name may repeat the present parent folders, but cannot name others.
     let above = |path: &str| path.rsplit_once('/').map(|(above, _)| above.to_lowercase());
@@ -156,8 +153,9 @@ pub async fn rename_folder(outlook: &OutlookMailbox, id: &str, name: &str) -> Re
     if last.is_empty() {
         return Err(Error::argument("a folder needs a name").next("give its new name"));
     }
-    let request =
-        outlook.graph().mailbox_url(&format!("mailFolders/{}", net::path_segment(id)), &[]);
+    let request = outlook
+        .graph()
+        .mailbox_url(&format!("mailFolders/{}", net::path_segment(id.as_str())), &[]);
     let body = json!({ "displayName": last });
     let named = async || {
         let found = outlook.graph().there(&request).await?;
@@ -171,19 +169,20 @@ pub async fn rename_folder(outlook: &OutlookMailbox, id: &str, name: &str) -> Re
 }
 
 /// Deletes a folder with its contents, into Deleted Items.
-pub async fn delete_folder(outlook: &OutlookMailbox, id: &str) -> Result<()> {
+pub async fn delete_folder(outlook: &OutlookMailbox, id: &FolderId) -> Result<()> {
     let name = own_folder(outlook, id).await?;
     // Exchange would delete it permanently.
-    if outlook.tree().await?.is_deleted(id) {
+    if outlook.tree().await?.is_deleted(id.as_str()) {
         return Err(Error::argument("the folder is already in Deleted Items")
             .next("let the user empty Deleted Items"));
     }
-    let request =
-        outlook.graph().mailbox_url(&format!("mailFolders/{}", net::path_segment(id)), &[]);
+    let request = outlook
+        .graph()
+        .mailbox_url(&format!("mailFolders/{}", net::path_segment(id.as_str())), &[]);
     // A deleted folder is in Deleted Items with the same id, so its path shows the effect.
     let was_deleted = async || {
         outlook.forget_tree().await;
-        let stays = outlook.tree().await?.names().get(id) == Some(&name);
+        let stays = outlook.tree().await?.names().get(id.as_str()) == Some(&name);
         Ok((!stays).then_some(Value::Null))
     };
     let deleted =
@@ -193,10 +192,10 @@ pub async fn delete_folder(outlook: &OutlookMailbox, id: &str) -> Result<()> {
 }
 
 /// Returns the path of one of the user's folders.
-async fn own_folder(outlook: &OutlookMailbox, id: &str) -> Result<String> {
-    check_as(id, "f2 from lookup kind=folders")?;
+async fn own_folder(outlook: &OutlookMailbox, id: &FolderId) -> Result<String> {
+    check_as(id.as_str(), "f2 from lookup kind=folders")?;
     let tree = outlook.tree().await?;
-    let name = tree.names().get(id).map(String::as_str);
+    let name = tree.names().get(id.as_str()).map(String::as_str);
     match name {
         Some(word) if well_known_id(word).is_some() || PLACES.contains(&word) => {
             Err(Error::argument(format!("`{word}` is Outlook's own folder"))
@@ -213,7 +212,7 @@ pub async fn category(outlook: &OutlookMailbox, name: &str, create: bool) -> Res
     let all = categories(outlook).await?;
     if let Some(found) = find_category(&all, name) {
         return Ok(FolderRef {
-            id: text(found, "displayName").to_owned(),
+            id: text(found, "displayName").into(),
             name: text(found, "displayName").to_owned(),
             made: false,
         });
@@ -221,7 +220,7 @@ pub async fn category(outlook: &OutlookMailbox, name: &str, create: bool) -> Res
     if create {
         let made = post_category(outlook, &all, name, None).await?;
         let name = text(&made, "displayName").to_owned();
-        return Ok(FolderRef { id: name.clone(), name, made: true });
+        return Ok(FolderRef { id: name.clone().into(), name, made: true });
     }
     let names = all.iter().map(|one| text(one, "displayName"));
     let next = similar::instead(name, names, "categories");
@@ -297,14 +296,14 @@ pub async fn create_category(
 /// Changes the colour of a category. Outlook cannot change its name.
 pub async fn update_category(
     outlook: &OutlookMailbox,
-    id: &str,
+    id: &FolderId,
     name: Option<&str>,
     look: &LabelLook,
 ) -> Result<Value> {
     outlook.own("categories")?;
     let colour = colour(look)?;
     let all = categories(outlook).await?;
-    let found = find_category(&all, id).ok_or_else(no_category)?;
+    let found = find_category(&all, id.as_str()).ok_or_else(no_category)?;
     if name.is_some_and(|name| name != text(found, "displayName")) {
         return Err(Error::argument("Outlook cannot rename a category").next(
             "create one with the new name, label the messages with it, and delete this one",
@@ -333,9 +332,9 @@ pub async fn update_category(
 }
 
 /// Deletes a category. Messages keep its name.
-pub async fn delete_category(outlook: &OutlookMailbox, id: &str) -> Result<()> {
+pub async fn delete_category(outlook: &OutlookMailbox, id: &FolderId) -> Result<()> {
     let all = categories(outlook).await?;
-    let found = find_category(&all, id).ok_or_else(no_category)?;
+    let found = find_category(&all, id.as_str()).ok_or_else(no_category)?;
     let path = format!("outlook/masterCategories/{}", net::path_segment(text(found, "id")));
     let request = outlook.graph().mailbox_url(&path, &[]);
     let was_deleted = async || {

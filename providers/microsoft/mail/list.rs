@@ -11,6 +11,7 @@ use std::sync::Arc;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::project;
 use daysheet_core::provider::ListRequest;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::query::{NOTHING, PLACES, Query, QueryTerm};
 use daysheet_core::schemas::{CATEGORY, Service};
 use daysheet_core::text::{Note, note, ours, quoted};
@@ -72,7 +73,7 @@ pub(crate) struct ListedPage {
     /// The number of messages that the service counts, before checks.
     pub count: Option<u64>,
     /// The ids of matches in spam and trash, if these are left out.
-    pub hidden: Option<Vec<String>>,
+    pub hidden: Option<Vec<MessageId>>,
     /// A note on results that the service did not list.
     pub note: Option<Note>,
 }
@@ -221,7 +222,7 @@ impl OutlookMailbox {
             let tree = self.tree().await?;
             plan.only = Some(tree.resolve(name)?.to_owned());
         }
-        Ok(below(id))
+        Ok(below(id.as_str()))
     }
 
     /// Returns the request for the first page of a list without a search.
@@ -389,7 +390,7 @@ impl ListPlan {
     }
 
     /// Returns the ids of matching messages in spam or trash.
-    fn hidden(&self, items: &[Value]) -> Vec<String> {
+    fn hidden(&self, items: &[Value]) -> Vec<MessageId> {
         let Some(tree) = &self.tree else {
             return Vec::new();
         };
@@ -397,7 +398,7 @@ impl ListPlan {
         let hidden = items.iter().filter(|item| {
             tree.is_hidden(text(item, "parentFolderId")) && self.matches(item, &places)
         });
-        hidden.map(|item| text(item, "id").to_owned()).collect()
+        hidden.map(|item| text(item, "id").into()).collect()
     }
 
     fn keeps(&self, item: &Value) -> bool {

@@ -9,6 +9,7 @@ use daysheet_core::body::{self, signed};
 use daysheet_core::error::{Error, Result};
 use daysheet_core::ical;
 use daysheet_core::project::Projection;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::{BodyForm, MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet_core::schemas::wire::GRAPH_HEADERS;
 use daysheet_core::text::html::MAX_INPUT;
@@ -51,7 +52,7 @@ pub(super) fn put_size(item: &mut Value) {
 /// Returns the messages with these ids: one result for each, in order.
 pub async fn fetch(
     graph: &GraphAccount,
-    ids: &[&str],
+    ids: &[&MessageId],
     projection: &Projection,
     form: BodyForm,
 ) -> Vec<Result<MessageContent>> {
@@ -92,7 +93,7 @@ pub(super) fn selected(projection: &Projection, form: BodyForm) -> Vec<&str> {
 /// Completes fetched messages with attachments and other parts that the form needs.
 pub(super) async fn complete(
     graph: &GraphAccount,
-    ids: &[&str],
+    ids: &[&MessageId],
     items: impl Iterator<Item = Result<Value>>,
     form: BodyForm,
 ) -> Vec<Result<MessageContent>> {
@@ -117,8 +118,8 @@ pub(super) async fn complete(
 }
 
 /// Returns the path of a message.
-fn at(id: &str) -> String {
-    format!("messages/{}", net::path_segment(id))
+fn at(id: &MessageId) -> String {
+    format!("messages/{}", net::path_segment(id.as_str()))
 }
 
 /// Takes the text out of a message, and shortens it if it is long.
@@ -179,8 +180,12 @@ fn may_have_files(message: &MessageContent) -> bool {
 }
 
 /// Adds the attachments of messages that may have any.
-async fn attachments(graph: &GraphAccount, ids: &[&str], messages: &mut [Result<MessageContent>]) {
-    let mut pending: Vec<(&str, &mut MessageContent)> = Vec::new();
+async fn attachments(
+    graph: &GraphAccount,
+    ids: &[&MessageId],
+    messages: &mut [Result<MessageContent>],
+) {
+    let mut pending: Vec<(&MessageId, &mut MessageContent)> = Vec::new();
     for (id, message) in ids.iter().zip(messages) {
         if let Ok(message) = message
             && may_have_files(message)
@@ -228,7 +233,11 @@ fn content_type(item: &Value) -> Option<&str> {
 
 /// Adds calendars, delivery reports and signed texts. Graph removes these parts from the body, so
 /// they are read from the message as it was transmitted.
-async fn transmitted(graph: &GraphAccount, ids: &[&str], messages: &mut [Result<MessageContent>]) {
+async fn transmitted(
+    graph: &GraphAccount,
+    ids: &[&MessageId],
+    messages: &mut [Result<MessageContent>],
+) {
     let calls: Vec<_> = ids
         .iter()
         .zip(messages)
@@ -325,7 +334,7 @@ fn report_text(parts: &[MessagePart<'_>]) -> String {
 }
 
 /// Separates attachments from inline pictures.
-fn sort_in(id: &str, files: Vec<Value>, message: &mut MessageContent) {
+fn sort_in(id: &MessageId, files: Vec<Value>, message: &mut MessageContent) {
     for file in files {
         let kind = text(&file, "contentType").to_ascii_lowercase();
         let mut object = json!({
@@ -364,7 +373,7 @@ fn headers(item: Value) -> MessageContent {
     MessageContent { item, source: Some(source), notes, ..MessageContent::default() }
 }
 
-async fn raw(graph: &GraphAccount, id: &str, item: Result<Value>) -> Result<MessageContent> {
+async fn raw(graph: &GraphAccount, id: &MessageId, item: Result<Value>) -> Result<MessageContent> {
     let item = item?;
     let request = graph.mailbox_url(&format!("{}/$value", at(id)), &[]);
     let bytes = graph.bytes(&request, RAW_LIMIT).await.map_err(|error| {

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time;
+use daysheet_core::provider::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{
     FolderKind, FolderRef, MailState, MessageAction, MessageActions, MessageFlag,
 };
@@ -28,13 +29,15 @@ const STATE: &str = "id,isRead,isDraft,flag,parentFolderId,categories";
 
 #[async_trait]
 impl MessageActions for OutlookMailbox {
-    async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
-        let checked: Vec<Result<()>> = ids.iter().map(|id| check_mail_id(id)).collect();
+    async fn states(&self, ids: &[MessageId]) -> Vec<Result<MailState>> {
+        let checked: Vec<Result<()>> = ids.iter().map(|id| check_mail_id(id.as_str())).collect();
         let requests: Vec<String> = ids
             .iter()
             .zip(&checked)
             .filter(|(_, checked)| checked.is_ok())
-            .map(|(id, _)| self.graph().mailbox_url(&message_path(id), &[("$select", STATE)]))
+            .map(|(id, _)| {
+                self.graph().mailbox_url(&message_path(id.as_str()), &[("$select", STATE)])
+            })
             .collect();
         let mut answers = self.graph().batch_bare(&requests).await.into_iter();
         checked
@@ -126,7 +129,7 @@ impl OutlookMailbox {
         // Exchange refuses to move a message to its present folder, so the folder's id has to be
         // known.
         match self.graph().get(&folder).await {
-            Ok(folder) => self.move_to(text(&folder, "id"), messages).await,
+            Ok(folder) => self.move_to(&text(&folder, "id").into(), messages).await,
             Err(error) => {
                 let error = match error.kind() {
                     ErrorKind::NotFound => Error::new(
@@ -143,12 +146,12 @@ impl OutlookMailbox {
 
     async fn move_to(
         &self,
-        folder: &str,
+        folder: &FolderId,
         messages: &[MailState],
     ) -> Vec<Result<Option<MailState>>> {
         self.run(messages, |message| {
             let body = json!({ "destinationId": folder });
-            (message.folder != folder).then(|| self.action(message, "move", Some(body)))
+            (message.folder != *folder).then(|| self.action(message, "move", Some(body)))
         })
         .await
     }
@@ -162,7 +165,7 @@ impl OutlookMailbox {
             method: Method::POST,
             request: self
                 .graph()
-                .mailbox_url(&format!("{}/{action}", message_path(&message.id)), answer),
+                .mailbox_url(&format!("{}/{action}", message_path(message.id.as_str())), answer),
             body,
             minimal: false,
         }
@@ -176,7 +179,7 @@ impl OutlookMailbox {
     ) -> Vec<Result<Option<Value>>> {
         let planned: Vec<Result<Option<BatchChange>>> = messages
             .iter()
-            .map(|message| check_mail_id(&message.id).map(|()| part(message)))
+            .map(|message| check_mail_id(message.id.as_str()).map(|()| part(message)))
             .collect();
         let parts: Vec<BatchChange> =
             planned.iter().filter_map(|part| part.clone().ok().flatten()).collect();
@@ -217,7 +220,7 @@ impl OutlookMailbox {
                 }
             });
         }
-        let ids: Vec<String> = unknown.iter().map(|(_, id)| id.clone()).collect();
+        let ids: Vec<MessageId> = unknown.iter().map(|(_, id)| id.clone()).collect();
         for ((place, _), read) in unknown.into_iter().zip(self.states(&ids).await) {
             if let Some(one) = after.get_mut(place) {
                 *one = match read {
@@ -242,9 +245,9 @@ impl OutlookMailbox {
         messages: &[MailState],
         states: &[MailState],
     ) -> Vec<Result<Option<MailState>>> {
-        let planned: HashMap<&str, &MailState> =
-            states.iter().map(|state| (state.id.as_str(), state)).collect();
-        let planned = |message: &MailState| planned.get(message.id.as_str()).copied();
+        let planned: HashMap<&MessageId, &MailState> =
+            states.iter().map(|state| (&state.id, state)).collect();
+        let planned = |message: &MailState| planned.get(&message.id).copied();
         let now = self.graph().now();
         let start = messages.iter().map(|one| Ok(Some(one.clone()))).collect();
         // Exchange keeps a due date until the flag is removed, so it is removed first.
@@ -321,7 +324,7 @@ fn patch_request(outlook: &OutlookMailbox, message: &MailState, body: Value) -> 
     let answer = [("$select", &*select.join(","))];
     BatchChange {
         method: Method::PATCH,
-        request: outlook.graph().mailbox_url(&message_path(&message.id), &answer),
+        request: outlook.graph().mailbox_url(&message_path(message.id.as_str()), &answer),
         body: Some(body),
         minimal: true,
     }
@@ -348,10 +351,10 @@ fn flag_of(flag: &MessageFlag, now: Timestamp) -> Value {
 /// Returns the state of a message if the response is complete.
 fn state(message: &Value) -> Option<MailState> {
     let nothing = MailState {
-        id: String::new(),
+        id: MessageId::default(),
         unread: false,
         flag: MessageFlag::None,
-        folder: String::new(),
+        folder: FolderId::default(),
         labels: BTreeSet::new(),
         draft: is(message, "isDraft"),
     };
@@ -370,12 +373,12 @@ fn changed(before: &MailState, message: &Value) -> Option<MailState> {
         return None;
     }
     Some(MailState {
-        id: some("id").unwrap_or_else(|| before.id.clone()),
+        id: some("id").map_or_else(|| before.id.clone(), MessageId::from),
         unread: read.map_or(before.unread, |read| !read),
         flag: flag.map_or_else(|| before.flag.clone(), flag_in),
-        folder: folder.unwrap_or_else(|| before.folder.clone()),
+        folder: folder.map_or_else(|| before.folder.clone(), FolderId::from),
         labels: match labels {
-            Some(labels) => labels.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            Some(labels) => labels.iter().filter_map(Value::as_str).map(FolderId::from).collect(),
             None => before.labels.clone(),
         },
         draft: before.draft,

@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
+use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::{
     BodyForm, FailedItem, ListPage, ListRequest, SearchTotal, ThreadMessage, ThreadRole,
     WholeThread,
@@ -167,7 +168,8 @@ async fn fill(
             select.push(property);
         }
     }
-    let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &select, TOP)).collect();
+    let requests: Vec<String> =
+        ids.iter().map(|id| request(graph, &id.as_str().into(), &select, TOP)).collect();
     let answers = graph.batch(&requests).await;
     for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
         let messages = match answer {
@@ -201,7 +203,7 @@ async fn fill(
 const STATE: [&str; 5] = ["id", "receivedDateTime", "isDraft", "parentFolderId", "from"];
 
 /// Returns the messages of a conversation, oldest first.
-pub async fn thread(outlook: &OutlookMailbox, id: &str) -> Result<Vec<ThreadMessage>> {
+pub async fn thread(outlook: &OutlookMailbox, id: &ThreadId) -> Result<Vec<ThreadMessage>> {
     let graph = outlook.graph();
     let list = request(graph, id, &STATE, TOP);
     let (answer, tree, own) =
@@ -218,7 +220,7 @@ pub async fn thread(outlook: &OutlookMailbox, id: &str) -> Result<Vec<ThreadMess
 /// Returns a conversation with its messages read in full; `None` if they do not fit on one page.
 pub async fn whole(
     outlook: &OutlookMailbox,
-    id: &str,
+    id: &ThreadId,
     projection: &Projection,
     form: BodyForm,
 ) -> Result<Option<WholeThread>> {
@@ -241,15 +243,15 @@ pub async fn whole(
     }
     let tree = tree?;
     let members: Vec<ThreadMessage> = items.iter().map(|item| member(own, &tree, item)).collect();
-    let ids: Vec<&str> = members.iter().map(|one| one.id.as_str()).collect();
+    let ids: Vec<&MessageId> = members.iter().map(|one| &one.id).collect();
     let contents = message::complete(graph, &ids, items.into_iter().map(Ok), form).await;
-    let contents = ids.iter().map(|id| (*id).to_owned()).zip(contents);
+    let contents = ids.into_iter().cloned().zip(contents);
     let contents = contents.filter_map(|(id, content)| Some((id, content.ok()?))).collect();
     Ok(Some(WholeThread { messages: members, contents }))
 }
 
 /// Returns the messages of conversations, one result for each id.
-pub async fn states(outlook: &OutlookMailbox, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
+pub async fn states(outlook: &OutlookMailbox, ids: &[ThreadId]) -> Vec<Result<Vec<ThreadMessage>>> {
     let graph = outlook.graph();
     let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &STATE, TOP)).collect();
     // The folders come last: a batch waits until no other call of the mailbox is in flight.
@@ -292,7 +294,7 @@ fn member(own: &[String], tree: &FolderTree, item: &Value) -> ThreadMessage {
     let from = item.pointer("/from/emailAddress/address").and_then(Value::as_str);
     let own = from.is_some_and(|from| own.iter().any(|one| from.eq_ignore_ascii_case(one)));
     ThreadMessage {
-        id: text(item, "id").to_owned(),
+        id: text(item, "id").into(),
         date: text(item, "receivedDateTime").parse().unwrap_or_default(),
         role: match () {
             () if tree.is_hidden(folder) => ThreadRole::Hidden,
@@ -303,8 +305,8 @@ fn member(own: &[String], tree: &FolderTree, item: &Value) -> ThreadMessage {
     }
 }
 
-fn request(graph: &GraphAccount, id: &str, select: &[&str], top: &str) -> String {
-    let filter = format!("conversationId eq '{}'", id.replace('\'', "''"));
+fn request(graph: &GraphAccount, id: &ThreadId, select: &[&str], top: &str) -> String {
+    let filter = format!("conversationId eq '{}'", id.as_str().replace('\'', "''"));
     let query = [("$filter", filter.as_str()), ("$select", &select.join(",")), ("$top", top)];
     graph.mailbox_url("messages", &query)
 }

@@ -85,6 +85,16 @@ ids! {
     /// The id of an account: the provider's name and the mailbox's address, such as
     /// `google:mira@example.com`.
     AccountId,
+    /// The id of a message.
+    MessageId,
+    /// The id of a thread or conversation.
+    ThreadId,
+    /// The id of a draft. Where drafts are messages, the id of the message.
+    DraftId,
+    /// The id of an attachment, unique within its message.
+    AttachmentId,
+    /// The id of a folder or label; the name of a category, which has no id.
+    FolderId,
     /// The id of a calendar.
     CalendarId,
     /// The id of an event, a series or an occurrence. It is enough to find the event, so it

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::ids::MessageId;
 use crate::error::Error;
 use crate::text::Note;
 
@@ -26,7 +27,7 @@ pub struct ListPage {
     pub names: HashMap<String, String>,
     /// Ids of the messages that match and were left out because they are in spam or trash;
     /// `None` if the service does not list these.
-    pub hidden: Option<Vec<String>>,
+    pub hidden: Option<Vec<MessageId>>,
     /// Notes on parts of the query that the service could not evaluate exactly.
     pub notes: Vec<Note>,
 }

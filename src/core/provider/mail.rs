@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::ids::{AttachmentId, DraftId, FolderId, MessageId, ThreadId};
 use crate::call::client::ClientPrompts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Query;
@@ -92,7 +93,7 @@ pub enum AttachmentContent {
     /// An existing attachment of the draft, by the adapter's id.
     Existing {
         /// The id, one of [`AttachmentInfo::id`].
-        id: String,
+        id: AttachmentId,
         /// Its size in bytes.
         size: u64,
     },
@@ -105,10 +106,10 @@ pub enum DraftOrigin {
     New,
     /// A reply to a message of the mailbox.
     Reply {
-        /// The provider's id of the message.
-        id: String,
-        /// The provider's id of its thread.
-        thread: String,
+        /// The id of the message.
+        id: MessageId,
+        /// The id of its thread.
+        thread: ThreadId,
         /// True to reply to all recipients.
         all: bool,
         /// True if the message has attachments, inline or not.
@@ -116,18 +117,18 @@ pub enum DraftOrigin {
     },
     /// A forward of a message of the mailbox.
     Forward {
-        /// The provider's id of the message.
-        id: String,
+        /// The id of the message.
+        id: MessageId,
     },
 }
 
 /// The parts of a message needed to reply to or forward it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SourceMessage {
-    /// The provider's id.
-    pub id: String,
-    /// The provider's id of the conversation.
-    pub thread: String,
+    /// The id.
+    pub id: MessageId,
+    /// The id of the conversation.
+    pub thread: ThreadId,
     /// Its Message-ID without brackets; empty if missing.
     pub message_id: String,
     /// The Message-IDs of its References, in order; of In-Reply-To if there are no References.
@@ -162,8 +163,8 @@ pub struct SourceMessage {
 /// An attachment of a received message or a draft.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AttachmentInfo {
-    /// The adapter's id of the attachment, unique within the message.
-    pub id: String,
+    /// The id of the attachment.
+    pub id: AttachmentId,
     /// Its name.
     pub name: String,
     /// Its media type.
@@ -179,12 +180,12 @@ pub struct AttachmentInfo {
 /// A draft in the state that the provider stores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredDraft {
-    /// The provider's id of the draft, which a change keeps.
-    pub id: String,
-    /// The provider's id of the draft's message.
-    pub message: String,
-    /// The provider's id of the conversation.
-    pub thread: String,
+    /// The id of the draft, which a change keeps.
+    pub id: DraftId,
+    /// The id of the draft's message.
+    pub message: MessageId,
+    /// The id of the conversation.
+    pub thread: ThreadId,
     /// The version, which differs after every change.
     pub version: String,
     /// The message. Its attachments are [`AttachmentContent::Existing`] unless it was created by
@@ -208,19 +209,19 @@ pub struct SendAlias {
 /// A sent message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SentMessage {
-    /// The provider's id of the sent message, if reported.
-    pub id: Option<String>,
-    /// The provider's id of its conversation.
-    pub thread: Option<String>,
+    /// The id of the sent message, if reported.
+    pub id: Option<MessageId>,
+    /// The id of its conversation.
+    pub thread: Option<ThreadId>,
 }
 
 /// The values by which a message is looked up when it is unknown whether it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendLookup {
-    /// The provider's id of the draft that was sent.
-    pub draft: String,
-    /// The provider's id of the conversation.
-    pub thread: String,
+    /// The id of the draft that was sent.
+    pub draft: DraftId,
+    /// The id of the conversation.
+    pub thread: ThreadId,
     /// Its Message-ID without brackets.
     pub message_id: String,
     /// The time at which sending began.
@@ -248,7 +249,7 @@ pub trait Drafts: Send + Sync {
     }
 
     /// Returns the parts of a message needed to reply to or forward it.
-    async fn source_message(&self, id: &str) -> Result<SourceMessage> {
+    async fn source_message(&self, id: &MessageId) -> Result<SourceMessage> {
         let _ = id;
         Err(unsupported())
     }
@@ -257,7 +258,7 @@ pub trait Drafts: Send + Sync {
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if it is larger.
-    async fn file(&self, message: &str, file: &str, most: u64) -> Result<Vec<u8>> {
+    async fn file(&self, message: &MessageId, file: &AttachmentId, most: u64) -> Result<Vec<u8>> {
         let _ = (message, file, most);
         Err(unsupported())
     }
@@ -275,16 +276,16 @@ pub trait Drafts: Send + Sync {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if the draft does not exist or is no longer a draft.
-    async fn draft_message(&self, id: &str) -> Result<String> {
+    async fn draft_message(&self, id: &DraftId) -> Result<MessageId> {
         // The default suits services whose drafts are messages with the same id, such as
         // Graph.
-        Ok(id.to_owned())
+        Ok(id.as_str().into())
     }
 
     /// Returns the draft ids of messages, by message id. Messages whose draft is unknown are
     /// omitted.
-    async fn draft_ids(&self, messages: &[String]) -> Result<HashMap<String, String>> {
-        Ok(messages.iter().map(|id| (id.clone(), id.clone())).collect())
+    async fn draft_ids(&self, messages: &[MessageId]) -> Result<HashMap<MessageId, DraftId>> {
+        Ok(messages.iter().map(|id| (id.clone(), id.as_str().into())).collect())
     }
 
     /// Creates a draft and returns it. Reports the upload of large files to `caller` as progress.
@@ -355,17 +356,17 @@ pub enum MessageFlag {
 /// The part of a message's state that can be changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 pub struct MailState {
-    /// The provider's id.
-    pub id: String,
+    /// The id.
+    pub id: MessageId,
     /// True if it has not been read.
     pub unread: bool,
     /// The flag.
     pub flag: MessageFlag,
-    /// The provider's id of its folder. Where folders are system labels, the label's id, or empty
-    /// for an archived message.
-    pub folder: String,
+    /// The id of its folder. Where folders are system labels, the label's id, or empty for an
+    /// archived message.
+    pub folder: FolderId,
     /// Ids of the user's labels, or category names if the provider has categories.
-    pub labels: BTreeSet<String>,
+    pub labels: BTreeSet<FolderId>,
     /// True for a draft, which is restored to the drafts folder.
     #[serde(default)]
     pub draft: bool,
@@ -388,15 +389,15 @@ pub enum MessageAction {
     Spam,
     /// Moves to a folder, by id. Where folders are labels, adds the label and removes it from the
     /// inbox.
-    Move(String),
+    Move(FolderId),
     /// Copies to a folder, by id. Where folders are labels, adds the label.
-    Copy(String),
+    Copy(FolderId),
     /// Adds and removes labels or categories, by id.
     Label {
         /// Labels to add.
-        add: Vec<String>,
+        add: Vec<FolderId>,
         /// Labels to remove; where folders are labels, folders too.
-        remove: Vec<String>,
+        remove: Vec<FolderId>,
     },
     /// Deletes permanently.
     Delete,
@@ -407,8 +408,8 @@ pub enum MessageAction {
 /// A folder or label found by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderRef {
-    /// The provider's id; the name where labels are categories.
-    pub id: String,
+    /// The id.
+    pub id: FolderId,
     /// Its name.
     pub name: String,
     /// True if it was created by this call.
@@ -428,7 +429,7 @@ pub enum FolderKind {
 #[async_trait]
 pub trait MessageActions: Send + Sync {
     /// Returns the states of messages: one result for each, in order.
-    async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
+    async fn states(&self, ids: &[MessageId]) -> Vec<Result<MailState>> {
         ids.iter().map(|_| Err(unsupported())).collect()
     }
 
@@ -566,12 +567,12 @@ pub enum SettingsChange {
         name: String,
     },
     RenameFolder {
-        id: String,
+        id: FolderId,
         name: String,
     },
     /// Deletes a folder with its content, or a label from all messages.
     DeleteFolder {
-        id: String,
+        id: FolderId,
     },
     CreateCategory {
         name: String,
@@ -579,12 +580,12 @@ pub enum SettingsChange {
     },
     /// A new name is refused where the provider cannot rename a category.
     UpdateCategory {
-        id: String,
+        id: FolderId,
         name: Option<String>,
         look: LabelLook,
     },
     DeleteCategory {
-        id: String,
+        id: FolderId,
     },
     CreateRule(MailRule),
     /// Replaces the rule that has its id.

@@ -452,7 +452,7 @@ async fn wrote_to(ctx: &Context, account: &Account, address: &str) -> Result<boo
     let rows = rows_of(&context, &MESSAGE, &id, &page.items, &mut Vec::new());
     let ids = rows.ids(HandleKind::Message.prefix());
     for id in ids.iter().take(LOOKED_AT) {
-        let original = match mailbox.source_message(id).await {
+        let original = match mailbox.source_message(&id.as_str().into()).await {
             Ok(original) => original,
             // The message was deleted after the search.
             Err(error) if error.kind() == ErrorKind::NotFound => continue,

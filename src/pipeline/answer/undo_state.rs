@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, DraftId, FolderId};
 use daysheet_core::provider::mail::MailState;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ pub(crate) struct AccountUndo {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CreatedUndo {
     /// The provider's id.
-    pub(crate) id: String,
+    pub(crate) id: FolderId,
     /// True for a category: a label that is not a folder.
     pub(crate) category: bool,
 }
@@ -55,7 +55,7 @@ pub(crate) struct DraftUndo {
     /// The account's id.
     pub(crate) account: AccountId,
     /// The provider's id of the draft.
-    pub(crate) draft: String,
+    pub(crate) draft: DraftId,
     /// The sealed content before the edit.
     pub(crate) sealed: String,
     /// The hash of the content after it; empty if unknown.

@@ -11,7 +11,7 @@ use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::calendar::{
     EventChange, EventData, EventGuest, InvitationAnswer, InvitationReply,
 };
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, MessageId};
 use daysheet_core::text::{Note, note, quoted};
 use serde_json::Value;
 
@@ -45,6 +45,7 @@ pub(crate) async fn calendar_respond(
     let target = match message {
         Some((account, id)) => {
             let account = ctx.accounts.by_id(&account).await?;
+            let id = MessageId::from(id);
             let message = InvitationMessage { account: &account, id: &id, handle: &request.id };
             let found = find_or_add(ctx, &request, message, caller, &mut notes).await?;
             match found {

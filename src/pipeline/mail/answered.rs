@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::{self, RowContext};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, MessageId, ThreadId};
 use daysheet_core::provider::{Account, Mailbox, ThreadMessage, ThreadRole};
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{MESSAGE, Table};
@@ -28,14 +28,14 @@ pub(super) enum AnswerState {
     Yes,
     No,
     /// There is a draft, by the provider's id of its message.
-    Draft(String),
+    Draft(MessageId),
 }
 
 /// The answers by the ids of messages or threads, without the user's own messages.
 pub(super) type AnswerStates = HashMap<String, AnswerState>;
 
 /// Threads that have been fetched, by their ids.
-pub(super) type FetchedThreads = HashMap<String, Vec<ThreadMessage>>;
+pub(super) type FetchedThreads = HashMap<ThreadId, Vec<ThreadMessage>>;
 
 /// Looks up messages or threads, which were fetched with their ids and threads, unless they are
 /// `known`. Returns the known answers, and an error if some are unknown.
@@ -47,9 +47,9 @@ pub(super) async fn look_up(
     known: Option<&FetchedThreads>,
 ) -> (AnswerStates, Option<Error>) {
     let of_messages = *table == MESSAGE;
-    let keys: Vec<(String, String)> =
+    let keys: Vec<(String, ThreadId)> =
         items.iter().filter_map(|item| key_and_thread(table, item, context)).collect();
-    let mut threads: Vec<String> = Vec::new();
+    let mut threads: Vec<ThreadId> = Vec::new();
     for (_, thread) in &keys {
         if !threads.contains(thread) {
             threads.push(thread.clone());
@@ -59,8 +59,8 @@ pub(super) async fn look_up(
     if threads.is_empty() {
         return (answers, None);
     }
-    let known = |thread: &String| known.and_then(|known| known.get(thread)).cloned();
-    let unknown: Vec<String> =
+    let known = |thread: &ThreadId| known.and_then(|known| known.get(thread)).cloned();
+    let unknown: Vec<ThreadId> =
         threads.iter().filter(|thread| known(thread).is_none()).cloned().collect();
     let found = if unknown.is_empty() { Vec::new() } else { mailbox.thread_states(&unknown).await };
     // A mailbox without this capability returns no states at all.
@@ -126,10 +126,10 @@ pub(super) async fn keep(
 /// to [`look_up`].
 pub(super) async fn listed_threads(
     ctx: &Context,
-    messages: &[(AccountId, Vec<String>)],
+    messages: &[(AccountId, Vec<MessageId>)],
 ) -> Vec<(AccountId, FetchedThreads)> {
     let fetched = messages.iter().map(|(account, ids)| {
-        let threads = ctx.states.threads.threads_of(account, ids.iter().map(String::as_str));
+        let threads = ctx.states.threads.threads_of(account, ids.iter());
         let look = async {
             if threads.is_empty() {
                 return Ok(FetchedThreads::new());
@@ -162,7 +162,7 @@ pub(super) async fn fill_answered(
             Some(AnswerState::No) => "no".to_owned(),
             Some(AnswerState::Draft(draft)) => {
                 let kind = HandleKind::Message;
-                let numbers = ctx.store.handles(&account.id, kind, &[draft]).await?;
+                let numbers = ctx.store.handles(&account.id, kind, &[draft.as_str()]).await?;
                 let handle = numbers.first().map(|number| kind.handle(*number));
                 format!("draft {}", handle.unwrap_or_default())
             }

@@ -309,7 +309,7 @@ async fn list_files(ctx: &Context, ids: &[String]) -> Result<WholeAnswer> {
         let found = match resolve_handle(ctx, HandleKind::Attachment, id).await? {
             Some((account, id)) => {
                 let (message, _) = split_id(&id);
-                Ok(vec![MessageTarget { account, id: message.to_owned() }])
+                Ok(vec![MessageTarget { account, id: message.into() }])
             }
             None => message_targets(ctx, id, &mut notes).await,
         };

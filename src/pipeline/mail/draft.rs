@@ -22,6 +22,7 @@ use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::compose::quote;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Account;
+use daysheet_core::provider::ids::{DraftId, MessageId};
 use daysheet_core::provider::mail::{DraftOrigin, OutgoingMessage, SourceMessage, StoredDraft};
 use daysheet_core::row::RowCell;
 use daysheet_core::text as words;
@@ -168,8 +169,8 @@ fn draft_origin(request: &MailDraft, original: Option<&SourceMessage>) -> DraftO
 async fn other_drafts_note(
     ctx: &Context,
     context: &DraftContext,
-    drafts: Result<Vec<String>>,
-    new: &str,
+    drafts: Result<Vec<MessageId>>,
+    new: &MessageId,
 ) -> Option<Note> {
     let drafts = match drafts {
         Ok(drafts) => drafts,
@@ -180,7 +181,7 @@ async fn other_drafts_note(
     let mut handles = Vec::new();
     for id in drafts.iter().rev().filter(|id| *id != new) {
         let kind = HandleKind::Message;
-        handles.push(handle_after(ctx, &context.account, kind, id, &mut Vec::new()).await);
+        handles.push(handle_after(ctx, &context.account, kind, id.as_str(), &mut Vec::new()).await);
     }
     let first = handles.first()?;
     Some(match handles.len() {
@@ -251,9 +252,9 @@ async fn rewrite_draft(
         }
         // Some services give a changed draft a new message, which takes over the handle.
         let (account, kind) = (&context.account.id, HandleKind::Message);
-        if made.message != stored.message
-            && let Err(error) =
-                ctx.store.move_handle(account, kind, &stored.message, &made.message).await
+        let (old, new) = (stored.message.as_str(), made.message.as_str());
+        if old != new
+            && let Err(error) = ctx.store.move_handle(account, kind, old, new).await
         {
             tracing::warn!(%error, "the handle of a draft's message is lost");
         }
@@ -353,12 +354,16 @@ async fn stored_draft(
     account: Option<&str>,
 ) -> Result<(DraftContext, String, StoredDraft)> {
     let (account, id) = match resolve_handle(ctx, HandleKind::Draft, name).await? {
-        Some((owner, id)) => (owner_named(ctx, &owner, account).await?, id),
-        None => named_message(ctx, name, account).await?,
+        Some((owner, id)) => (owner_named(ctx, &owner, account).await?, DraftId::from(id)),
+        // Drafts are found by the ids of their messages, too.
+        None => {
+            let (owner, message) = named_message(ctx, name, account).await?;
+            (owner, DraftId::from(message.as_str()))
+        }
     };
     let context = DraftContext::open(ctx, account)?;
     check_unsent(ctx, &context.account, words::brief(name), &id).await?;
-    let stored = context.mailbox.draft(&id).await;
+    let stored = context.mailbox.draft(id.as_str()).await;
     let stored = match stored {
         Ok(stored) => stored,
         Err(error) => {
@@ -369,14 +374,14 @@ async fn stored_draft(
         }
     };
     let (account, kind) = (&context.account.id, HandleKind::Draft);
-    let handle = assign_handle(ctx, ObjectKey { account, kind, id: &stored.id }).await?;
+    let handle = assign_handle(ctx, ObjectKey { account, kind, id: stored.id.as_str() }).await?;
     // Again by the draft's own id, because `id` may be the id of its message.
     check_unsent(ctx, &context.account, handle.clone(), &stored.id).await?;
     Ok((context, handle, stored))
 }
 
 /// Refuses a draft that was sent, is being sent, or is or was scheduled.
-async fn check_unsent(ctx: &Context, account: &Account, name: String, id: &str) -> Result<()> {
+async fn check_unsent(ctx: &Context, account: &Account, name: String, id: &DraftId) -> Result<()> {
     let Some(before) = ctx.store.journalled(&account.id, id).await? else {
         return Ok(());
     };
@@ -389,7 +394,7 @@ async fn check_unsent(ctx: &Context, account: &Account, name: String, id: &str) 
     let mut what = format!("{name} was sent");
     if let Some(sent) = &before.sent_id {
         let (account, kind) = (&account.id, HandleKind::Message);
-        let sent = assign_handle(ctx, ObjectKey { account, kind, id: sent }).await?;
+        let sent = assign_handle(ctx, ObjectKey { account, kind, id: sent.as_str() }).await?;
         if sent != name {
             what.push_str(&format!(" as {sent}"));
         }

@@ -1,6 +1,7 @@
 //! Files of messages, by their ids.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::{AttachmentInfo, SourceMessage};
 
 /// The two ids of an attachment.
@@ -16,10 +17,11 @@ pub(super) struct AttachmentIds<'a> {
 pub(super) async fn file_named(
     mailbox: &dyn daysheet_core::provider::Mailbox,
     ids: AttachmentIds<'_>,
-) -> Result<(String, AttachmentInfo)> {
+) -> Result<(MessageId, AttachmentInfo)> {
     let (message, _) = split_id(ids.lasting);
-    let original = mailbox.source_message(message).await?;
-    Ok((message.to_owned(), file_of(&original, ids)?))
+    let message = MessageId::from(message);
+    let original = mailbox.source_message(&message).await?;
+    Ok((message, file_of(&original, ids)?))
 }
 
 /// Returns the attachment of a message that has this lasting id.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use daysheet_core::flatten::{self, RowContext};
 use daysheet_core::provider::Account;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, MessageId, ThreadId};
 use daysheet_core::schemas::{MESSAGE, Table};
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ const REMEMBERED: usize = 5_000;
 /// The threads of messages that were listed lately, by account and message: a message that is
 /// read next has its thread looked up at the same time.
 #[derive(Default)]
-pub(crate) struct ListedThreads(Mutex<HashMap<(AccountId, String), String>>);
+pub(crate) struct ListedThreads(Mutex<HashMap<(AccountId, MessageId), ThreadId>>);
 
 impl ListedThreads {
     /// Remembers the threads of messages that were fetched with their ids and threads.
@@ -29,18 +29,18 @@ impl ListedThreads {
             threads.clear();
         }
         let known = items.iter().filter_map(|item| key_and_thread(&MESSAGE, item, context));
-        threads.extend(known.map(|(id, thread)| ((account.id.clone(), id), thread)));
+        threads.extend(known.map(|(id, thread)| ((account.id.clone(), id.into()), thread)));
     }
 
     /// Returns the remembered threads of these messages, each once.
     pub(crate) fn threads_of<'a>(
         &self,
         account: &AccountId,
-        ids: impl Iterator<Item = &'a str>,
-    ) -> Vec<String> {
+        ids: impl Iterator<Item = &'a MessageId>,
+    ) -> Vec<ThreadId> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = |id: &str| threads.get(&(account.to_owned(), id.to_owned())).cloned();
-        let found: BTreeSet<String> = ids.filter_map(of).collect();
+        let of = |id: &MessageId| threads.get(&(account.clone(), id.clone())).cloned();
+        let found: BTreeSet<ThreadId> = ids.filter_map(of).collect();
         found.into_iter().collect()
     }
 }
@@ -50,12 +50,12 @@ pub(super) fn key_and_thread(
     table: &'static Table,
     item: &Value,
     context: &RowContext<'_>,
-) -> Option<(String, String)> {
+) -> Option<(String, ThreadId)> {
     let id = flatten::key(table, item, context)?;
-    let thread = if *table == MESSAGE {
-        flatten::texts(MESSAGE.field(THREAD)?, item, context).pop()?
+    let thread: ThreadId = if *table == MESSAGE {
+        flatten::texts(MESSAGE.field(THREAD)?, item, context).pop()?.into()
     } else {
-        id.clone()
+        id.as_str().into()
     };
     (!thread.is_empty()).then_some((id, thread))
 }

@@ -94,7 +94,7 @@ async fn by_folder_ids(
     let without = with.without.iter_mut().filter(|_| has_labels);
     for name in to.chain(without) {
         if let Some(id) = folder_of(ctx, name, &chosen.account).await? {
-            *name = id;
+            *name = id.into();
         }
     }
     Ok(with)

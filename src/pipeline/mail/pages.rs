@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::{self, RowContext};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, MessageId};
 use daysheet_core::provider::{ListPage, ListRequest, Mailbox, SearchTotal};
 use daysheet_core::query::ListedConditions;
 use daysheet_core::schemas::{CellKind, THREAD, Table};
@@ -69,7 +69,7 @@ pub(super) struct GatheredMessages {
     /// Notes on parts of the query that the provider could not evaluate.
     pub(super) notes: Vec<Note>,
     /// The messages in spam and trash that match and were left out; `None` if unknown.
-    hidden: Option<HashSet<String>>,
+    hidden: Option<HashSet<MessageId>>,
     /// The known answers.
     pub(super) answers: AnswerStates,
     /// The number of provider pages fetched.

@@ -22,7 +22,7 @@ use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::flatten::{self, RowContext, RowRoom};
 use daysheet_core::project::project;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, MessageId, ThreadId};
 use daysheet_core::provider::{BodyForm, MessageContent};
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{ATTACHMENT, BODY, ColumnLevel, MESSAGE};
@@ -82,7 +82,7 @@ pub(crate) async fn mail_read(ctx: &Context, read: MailRead) -> Result<WholeAnsw
     let mut now: Vec<MessageTarget> = groups.flat_map(|(_, targets)| targets).collect();
     let unread = now.iter().filter(|one| !known.contents.contains_key(one));
     let unread = by_owner(unread.cloned().collect()).into_iter();
-    let unread: Vec<(AccountId, Vec<String>)> = unread
+    let unread: Vec<(AccountId, Vec<MessageId>)> = unread
         .map(|(account, those)| (account, those.into_iter().map(|one| one.id).collect()))
         .collect();
     let threads = listed_threads(ctx, &unread);
@@ -173,7 +173,7 @@ async fn fetch_messages(
             let mailbox = ctx.connect.mailbox(&account)?;
             let projection = project(mailbox.api(), columns);
             let unknown = targets.iter().zip(&known).filter(|(_, known)| known.is_none());
-            let ids: Vec<String> = unknown.map(|(target, _)| target.id.clone()).collect();
+            let ids: Vec<MessageId> = unknown.map(|(target, _)| target.id.clone()).collect();
             let answers = if ids.is_empty() {
                 Vec::new()
             } else {
@@ -209,7 +209,8 @@ async fn fetch_messages(
                 }
                 Err(error) => {
                     let kind = HandleKind::Message;
-                    let object = ObjectKey { account: &target.account, kind, id: &target.id };
+                    let object =
+                        ObjectKey { account: &target.account, kind, id: target.id.as_str() };
                     let name = assign_handle(ctx, object).await?;
                     failed.push((name, error));
                 }
@@ -233,7 +234,7 @@ async fn threads_of(ctx: &Context, fetched: &[FetchedMessage]) -> Result<Vec<Mes
         };
         places.extend(messages.iter().map(|one| MessageLocation {
             account: (account.id.clone(), account.email.clone()),
-            conversation: text_of(THREAD, &one.message, &context),
+            conversation: text_of(THREAD, &one.message, &context).map(ThreadId::from),
         }));
     }
     Ok(places)

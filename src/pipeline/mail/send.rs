@@ -13,6 +13,7 @@ use daysheet_core::call::doubt::look_for;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Account;
 use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::ids::DraftId;
 use daysheet_core::provider::mail::{MailPerson, SendLookup, SendStatus, SentMessage, StoredDraft};
 use daysheet_core::text::{brief, cell, clip};
 use daysheet_core::time_parse::{self, TimeContext};
@@ -49,7 +50,7 @@ struct ReadyDraft<'a> {
     /// The name of the draft in the answer.
     name: String,
     /// The provider's id of the draft.
-    id: String,
+    id: DraftId,
     /// The time at which to send; `None` for now.
     at: Option<Timestamp>,
 }
@@ -96,7 +97,7 @@ async fn unsent_draft(
     if let Some(before) = ctx.store.journalled(&ready.account.id, &ready.id).await? {
         return Ok(ControlFlow::Break(sent_before(ctx, ready, &before).await?));
     }
-    let draft = match ready.mailbox.draft(&ready.id).await {
+    let draft = match ready.mailbox.draft(ready.id.as_str()).await {
         Ok(draft) => draft,
         Err(error) => return Ok(ControlFlow::Break(missing_draft(ctx, ready, error).await?)),
     };
@@ -119,7 +120,7 @@ async fn check_unchanged(
 ) -> Result<Option<WholeAnswer>> {
     // The user's answer took time, or another process changed the draft: only the
     // version that the user agreed to is sent.
-    let now = match ready.mailbox.draft(&ready.id).await {
+    let now = match ready.mailbox.draft(ready.id.as_str()).await {
         Ok(now) => now,
         Err(error) => return missing_draft(ctx, ready, error).await.map(Some),
     };
@@ -217,10 +218,10 @@ async fn send_draft(ctx: &Context, ready: &ReadyDraft<'_>, draft: &StoredDraft) 
 }
 
 /// Returns the account and the provider's id of a draft.
-async fn draft_named(ctx: &Context, name: &str) -> Result<(Account, String)> {
+async fn draft_named(ctx: &Context, name: &str) -> Result<(Account, DraftId)> {
     for kind in [HandleKind::Draft, HandleKind::Message] {
         if let Some((owner, id)) = resolve_handle(ctx, kind, name).await? {
-            return Ok((ctx.accounts.by_id(&owner).await?, id));
+            return Ok((ctx.accounts.by_id(&owner).await?, id.into()));
         }
     }
     if HandleKind::parse(name).is_some() {
@@ -231,7 +232,7 @@ async fn draft_named(ctx: &Context, name: &str) -> Result<(Account, String)> {
     let account = owner_of_id(ctx, name, None, fits, "").await;
     let account =
         account.map_err(|error| error.next("give the id mail_draft returned, such as d5"))?;
-    Ok((account, name.to_owned()))
+    Ok((account, name.into()))
 }
 
 /// Reads the time at which to send.
@@ -369,7 +370,7 @@ async fn scheduled_outcome(
     let status = ready.mailbox.send_status(lookup).await;
     let cancelled = match status {
         // A scheduled message may look like any other draft, but in the trash it is none.
-        Ok(SendStatus::Draft) => ready.mailbox.draft(&ready.id).await.err(),
+        Ok(SendStatus::Draft) => ready.mailbox.draft(ready.id.as_str()).await.err(),
         _ => None,
     };
     let provider = ready.mailbox.capabilities().name;
@@ -416,7 +417,7 @@ async fn look_for_sent(
 }
 
 async fn note_as_sent(ctx: &Context, ready: &ReadyDraft<'_>, sent: &SentMessage) -> Result<()> {
-    ctx.store.note_sent(&ready.account.id, &ready.id, sent.id.as_deref()).await
+    ctx.store.note_sent(&ready.account.id, &ready.id, sent.id.as_ref()).await
 }
 
 /// Removes a message that was not sent from the journal. Returns a remark if that
@@ -472,7 +473,7 @@ async fn sent_handle(
     let Some(id) = &sent.id else {
         return Ok(None);
     };
-    let object = ObjectKey { account: &account.id, kind: HandleKind::Message, id };
+    let object = ObjectKey { account: &account.id, kind: HandleKind::Message, id: id.as_str() };
     assign_handle(ctx, object).await.map(Some)
 }
 

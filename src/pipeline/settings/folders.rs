@@ -115,7 +115,7 @@ async fn create_place(
         let id = flatten::key(table, made, &RowContext::bare(owner.mailbox.api()));
         owner.late_notes().push(note!("created above it: {}", quoted_list(&above)));
         let folder = CreatedFolder {
-            id: id.unwrap_or_default(),
+            id: id.unwrap_or_default().into(),
             name: name.clone(),
             category: !is_folder(request),
             above,
@@ -154,7 +154,7 @@ async fn update_place(
         let about = SettingsWrite { item: &place.name, op: "update", detail: &detail };
         return rehearse_settings(ctx, owner, &change, about).await;
     }
-    let logged = LoggedOp { op: "update folder", id: &place.id };
+    let logged = LoggedOp { op: "update folder", id: place.id.as_str() };
     let answer = apply_settings(ctx, owner, logged, &change).await;
     let about = SettingsWrite { item: &place.name, op: "update", detail: "" };
     settings_row(ctx, owner, place_kind(request).0, answer, about).await
@@ -317,7 +317,7 @@ async fn delete_with_levels(
     place: &FolderRef,
     change: &SettingsChange,
 ) -> Result<Option<Value>> {
-    let logged = LoggedOp { op: "delete folder", id: &place.id };
+    let logged = LoggedOp { op: "delete folder", id: place.id.as_str() };
     let answer = apply_settings(ctx, owner, logged, change).await?;
     let deleted = delete_created_with(ctx, owner, place).await;
     if !deleted.is_empty() {
@@ -351,13 +351,13 @@ async fn delete_created_with(
         let Some((id, _)) = names.iter().find(|(_, known)| **known == name) else {
             break;
         };
-        let level = FolderRef { id: id.clone(), name: name.clone(), made: false };
+        let level = FolderRef { id: id.clone().into(), name: name.clone(), made: false };
         let is_used = names.values().any(|known| known.starts_with(&below));
         if is_used || !matches!(messages_of(owner, &level, true).await, Ok(Some(0))) {
             break;
         }
         let change = SettingsChange::DeleteFolder { id: level.id.clone() };
-        let logged = LoggedOp { op: "delete folder", id: &level.id };
+        let logged = LoggedOp { op: "delete folder", id: level.id.as_str() };
         if apply_settings(ctx, owner, logged, &change).await.is_err() {
             break;
         }
@@ -417,7 +417,7 @@ async fn messages_of(
     // Subfolders are deleted with their folder; labels have none.
     let below = format!("{}/", place.name);
     let owner_context = page.items.iter().filter(|item| {
-        flatten::key(&FOLDER, item, &context).as_ref() == Some(&place.id)
+        flatten::key(&FOLDER, item, &context).is_some_and(|id| place.id == id.as_str())
             || !owner.mailbox.capabilities().has_labels()
                 && text(item, "name").is_some_and(|name| name.starts_with(&below))
     });

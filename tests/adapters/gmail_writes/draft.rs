@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::ids::DraftId;
 use daysheet_core::provider::mail::{
     AttachmentContent, AttachmentInfo, DraftOrigin, Importance, OutgoingAttachment,
     OutgoingMessage, SendAlias, SendLookup, SendStatus, SentMessage, SourceMessage,
@@ -106,7 +107,7 @@ async fn source_message_is_read_whole() {
         _ => None,
     })
     .await;
-    let found = gmail.mail.source_message("b1").await.unwrap();
+    let found = gmail.mail.source_message(&"b1".into()).await.unwrap();
     let files = [
         ("0.1", "image.png", "image/png", None, 3, Some("logo@studio")),
         ("1", "proofs.pdf", "application/pdf", None, 9_000, None),
@@ -115,8 +116,8 @@ async fn source_message_is_read_whole() {
     assert_eq!(
         found,
         SourceMessage {
-            id: "b1".to_owned(),
-            thread: "t1".to_owned(),
+            id: "b1".into(),
+            thread: "t1".into(),
             message_id: "one@studio.example".to_owned(),
             references: ["zero@studio.example", "half@studio.example"].map(str::to_owned).to_vec(),
             subject: "Grüße from Lisbon".to_owned(),
@@ -129,7 +130,7 @@ async fn source_message_is_read_whole() {
             html: Some("<p>Dear Mira</p><img src=\"cid:logo@studio\">".to_owned()),
             files: files
                 .map(|(part, name, media, charset, size, cid)| AttachmentInfo {
-                    id: format!("b1/{part}"),
+                    id: format!("b1/{part}").into(),
                     name: name.to_owned(),
                     media: media.to_owned(),
                     charset: charset.map(str::to_owned),
@@ -165,7 +166,7 @@ async fn own_messages_are_recognised() {
             _ => None,
         })
         .await;
-        let found = gmail.mail.source_message("b1").await.unwrap();
+        let found = gmail.mail.source_message(&"b1".into()).await.unwrap();
         assert_eq!(found.own, own, "{from}");
         // The date is then Gmail's, and no Message-ID is none.
         assert_eq!(found.sent, Some("2026-02-03T17:05:00Z".parse().unwrap()));
@@ -192,7 +193,7 @@ async fn attachments_above_the_size_limit_are_refused() {
             _ => None,
         })
         .await;
-        let found = gmail.mail.file(message, file, most).await;
+        let found = gmail.mail.file(&message.into(), &file.into(), most).await;
         let found = found.map(|bytes| String::from_utf8(bytes).unwrap());
         assert_eq!(
             found.map_err(|error| error.to_string()),
@@ -234,7 +235,7 @@ async fn stored_draft_is_read_back_as_a_message() {
     .await;
     let found = gmail.mail.draft("r1").await.unwrap();
     assert_eq!(
-        (&*found.id, &*found.message, &*found.thread, &*found.version),
+        (found.id.as_str(), found.message.as_str(), found.thread.as_str(), &*found.version),
         ("r1", "a1", "t1", "a1")
     );
     let message = found.content;
@@ -255,7 +256,7 @@ async fn stored_draft_is_read_back_as_a_message() {
     assert_eq!(message.importance, Importance::High);
     assert_eq!(message.text, "Dear Mira,\nhere it is.");
     let existing =
-        |part: &str, size| AttachmentContent::Existing { id: format!("a1/{part}"), size };
+        |part: &str, size| AttachmentContent::Existing { id: format!("a1/{part}").into(), size };
     let enclosure = |name: &str, media: &str, cid: Option<&str>, content| OutgoingAttachment {
         name: name.to_owned(),
         media: media.to_owned(),
@@ -303,7 +304,7 @@ async fn draft_is_found_by_its_message_id() {
         let found = gmail.mail.draft("a1").await.map(|draft| draft.id);
         assert_eq!(
             found.map_err(|error| error.to_string()),
-            expected.map(str::to_owned).map_err(str::to_owned)
+            expected.map(DraftId::from).map_err(str::to_owned)
         );
     }
     // A text of one form is given the other.
@@ -325,11 +326,11 @@ fn sent(body: &Value) -> String {
 async fn reply_draft_is_created_in_its_thread() {
     for (origin, thread) in [
         (DraftOrigin::New, Value::Null),
-        (DraftOrigin::Forward { id: "b1".to_owned() }, Value::Null),
+        (DraftOrigin::Forward { id: "b1".into() }, Value::Null),
         (
             DraftOrigin::Reply {
-                id: "b1".to_owned(),
-                thread: "t1".to_owned(),
+                id: "b1".into(),
+                thread: "t1".into(),
                 all: true,
                 has_files: false,
             },
@@ -342,7 +343,7 @@ async fn reply_draft_is_created_in_its_thread() {
         })
         .await;
         let made = gmail.mail.create(&origin, &sample_message(), &NonInteractive).await.unwrap();
-        assert_eq!((&*made.id, &*made.version), ("r1", "a1"));
+        assert_eq!((made.id.as_str(), &*made.version), ("r1", "a1"));
         let written = gmail.written();
         assert_eq!(written.len(), 1);
         assert_eq!(written[0].1["message"]["threadId"], thread);
@@ -379,7 +380,7 @@ async fn interrupted_draft_creation_is_looked_up() {
         let made = gmail.mail.create(&DraftOrigin::New, &sample_message(), &NonInteractive).await;
         assert_eq!(
             made.map(|draft| draft.id).map_err(|error| error.to_string()),
-            expected.map(str::to_owned).map_err(str::to_owned)
+            expected.map(DraftId::from).map_err(str::to_owned)
         );
         assert_eq!(gmail.written().len(), 1, "it is sent once");
     }
@@ -404,7 +405,7 @@ async fn changed_draft_keeps_its_attachments_and_thread() {
         name: "logo.png".to_owned(),
         media: "image/png".to_owned(),
         cid: None,
-        content: AttachmentContent::Existing { id: "a1/0.1".to_owned(), size: 3 },
+        content: AttachmentContent::Existing { id: "a1/0.1".into(), size: 3 },
     };
     current.content.files = vec![image.clone()];
     let mut changed = sample_message();
@@ -513,7 +514,7 @@ async fn draft_is_sent_only_once() {
         assert_eq!(
             sent.map_err(|error| (error.kind(), error.to_string())),
             expected
-                .map(|id| SentMessage { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
+                .map(|id| SentMessage { id: Some(id.into()), thread: Some("t1".into()) })
                 .map_err(|(kind, text)| (kind, text.to_owned()))
         );
         let written = gmail.written();
@@ -570,9 +571,8 @@ async fn possibly_sent_message_is_looked_up() {
     let ours = "<proofs-2@example.com>";
     let since: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
     let (before, after) = ("1770138200000", "1770138301000");
-    let is_sent = |id: &str| {
-        SendStatus::Sent(SentMessage { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
-    };
+    let is_sent =
+        |id: &str| SendStatus::Sent(SentMessage { id: Some(id.into()), thread: Some("t1".into()) });
     let sent_one = message("c1", json!(["SENT"]), "Message-ID", ours, after);
     for (name, found, draft_there, thread, expected) in cases! {
         "found", Some(sent_one.clone()), false, vec![], is_sent("c1");
@@ -616,8 +616,8 @@ async fn possibly_sent_message_is_looked_up() {
         };
         let gmail = Gmail::scripted(rule).await;
         let lookup = SendLookup {
-            draft: "r1".to_owned(),
-            thread: "t1".to_owned(),
+            draft: "r1".into(),
+            thread: "t1".into(),
             message_id: "proofs-2@example.com".to_owned(),
             since,
         };
@@ -627,8 +627,8 @@ async fn possibly_sent_message_is_looked_up() {
     // Without an answer nothing is claimed.
     let gmail = Gmail::scripted(|_| empty(401)).await;
     let lookup = SendLookup {
-        draft: "r1".to_owned(),
-        thread: "t1".to_owned(),
+        draft: "r1".into(),
+        thread: "t1".into(),
         message_id: "x@example.com".to_owned(),
         since,
     };

@@ -7,6 +7,7 @@ use daysheet_core::body::MAX_BYTES;
 use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::EventListRequest;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::{
     BodyForm, ListRequest, MessageContent, PeopleQuery, SearchTotal, TextPart,
 };
@@ -184,7 +185,7 @@ async fn large_messages_are_read_one_at_a_time() {
             })
         })
         .await;
-        let ids: Vec<String> = (0..4).map(|n| format!("a{n}")).collect();
+        let ids: Vec<MessageId> = (0..4).map(|n| format!("a{n}").into()).collect();
         let projection = project(Service::Google, &MESSAGE.up_to(ColumnLevel::Core));
         let messages = gmail.mail.read_messages(&ids, &projection, BodyForm::Parts).await;
         for message in messages {
@@ -216,7 +217,7 @@ async fn message_is_read_part_by_part() {
     })
     .await;
     let projection = project(Service::Google, &MESSAGE.up_to(ColumnLevel::Core));
-    let messages = gmail.mail.read_messages(&["a1".to_owned()], &projection, BodyForm::Parts).await;
+    let messages = gmail.mail.read_messages(&["a1".into()], &projection, BodyForm::Parts).await;
     let parts = format!("{:?}", messages[0].as_ref().unwrap().parts);
     assert!(parts.contains("\"Lamp\""), "{parts}");
     let requests = gmail.tap.requests();

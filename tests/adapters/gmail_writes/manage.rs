@@ -412,7 +412,7 @@ async fn renaming_a_label_renames_its_children() {
     })
     .await;
     let rename = |id: &str, name: &str| SettingsChange::RenameFolder {
-        id: id.to_owned(),
+        id: id.into(),
         name: name.to_owned(),
     };
     gmail.mail.apply_settings(&rename("Label_1", "Customers")).await.unwrap();
@@ -424,7 +424,7 @@ async fn renaming_a_label_renames_its_children() {
         ]
     );
     let paint = |colour: &str| SettingsChange::UpdateCategory {
-        id: "Label_1".to_owned(),
+        id: "Label_1".into(),
         name: None,
         look: LabelLook {
             colour: Some(colour.to_owned()),
@@ -439,7 +439,7 @@ async fn renaming_a_label_renames_its_children() {
     let look = json!({"color": colour, "labelListVisibility": "labelShowIfUnread",
                       "messageListVisibility": "hide"});
     assert_eq!(gmail.written(), [("PATCH labels/Label_1".to_owned(), look)]);
-    let delete = |id: &str| SettingsChange::DeleteFolder { id: id.to_owned() };
+    let delete = |id: &str| SettingsChange::DeleteFolder { id: id.into() };
     assert_eq!(gmail.mail.apply_settings(&delete("Label_1")).await, Ok(None));
     assert_eq!(gmail.written(), [("DELETE labels/Label_1".to_owned(), Value::Null)]);
     let own_alone = "name a user label; lookup kind=labels lists them";
@@ -449,7 +449,7 @@ async fn renaming_a_label_renames_its_children() {
              #fb4c2f"
                 .to_owned();
         SettingsChange::UpdateCategory {
-            id: "Label_1".to_owned(), name: None,
+            id: "Label_1".into(), name: None,
             look: LabelLook { in_list: Some("no".to_owned()), ..LabelLook::default() },
         }, "`in_list` is `no`: use one of: show, unread, hide".to_owned();
         rename("INBOX", "x"), format!("Gmail's own labels cannot be changed: {own_alone}");

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{FolderKind, FolderRef, MailState, MessageAction, MessageFlag};
 use serde_json::{Value, json};
 
@@ -80,11 +81,11 @@ async fn gmail(mailbox: &Shared) -> Gmail {
 
 fn state(id: &str, folder: &str, unread: bool, starred: bool, labels: &[&str]) -> MailState {
     MailState {
-        id: id.to_owned(),
+        id: id.into(),
         unread,
         flag: if starred { MessageFlag::Set { due: None } } else { MessageFlag::None },
-        folder: folder.to_owned(),
-        labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+        folder: folder.into(),
+        labels: labels.iter().copied().map(FolderId::from).collect(),
         draft: false,
     }
 }
@@ -100,7 +101,7 @@ async fn system_labels_become_message_states() {
         ("f", &[]),
     ]);
     let gmail = gmail(&mailbox).await;
-    let ids = ["a", "b", "c", "d", "e", "f", "gone", "../x"].map(str::to_owned);
+    let ids = ["a", "b", "c", "d", "e", "f", "gone", "../x"].map(MessageId::from);
     let found = gmail.mail.states(&ids).await;
     let kinds: Vec<_> = found.into_iter().map(|one| one.map_err(|error| error.kind())).collect();
     assert_eq!(
@@ -133,14 +134,14 @@ async fn actions_become_label_changes() {
         MessageAction::Trash, json!(["TRASH"]), json!(["INBOX", "SPAM"]);
         MessageAction::Untrash, json!(["INBOX"]), json!(["SPAM", "TRASH"]);
         MessageAction::Spam, json!(["SPAM"]), json!(["INBOX", "TRASH"]);
-        MessageAction::Move(to("Label_7")), json!(["Label_7"]), json!(["INBOX", "SPAM", "TRASH"]);
-        MessageAction::Move(to("TRASH")), json!(["TRASH"]), json!(["INBOX", "SPAM"]);
-        MessageAction::Move(to("INBOX")), json!(["INBOX"]), json!(["SPAM", "TRASH"]);
-        MessageAction::Move(to("")), json!([]), json!(["INBOX", "SPAM", "TRASH"]);
-        MessageAction::Copy(to("Label_7")), json!(["Label_7"]), json!([]);
-        MessageAction::Label { add: vec![to("Label_9"), to("Label_7")], remove: Vec::new() },
+        MessageAction::Move(to("Label_7").into()), json!(["Label_7"]), json!(["INBOX", "SPAM", "TRASH"]);
+        MessageAction::Move(to("TRASH").into()), json!(["TRASH"]), json!(["INBOX", "SPAM"]);
+        MessageAction::Move(to("INBOX").into()), json!(["INBOX"]), json!(["SPAM", "TRASH"]);
+        MessageAction::Move(to("").into()), json!([]), json!(["INBOX", "SPAM", "TRASH"]);
+        MessageAction::Copy(to("Label_7").into()), json!(["Label_7"]), json!([]);
+        MessageAction::Label { add: vec![to("Label_9").into(), to("Label_7").into()], remove: Vec::new() },
             json!(["Label_7", "Label_9"]), json!([]);
-        MessageAction::Label { add: vec![to("Label_7")], remove: vec![to("Label_9"), to("INBOX")] },
+        MessageAction::Label { add: vec![to("Label_7").into()], remove: vec![to("Label_9").into(), to("INBOX").into()] },
             json!(["Label_7"]), json!(["INBOX", "Label_9"]);
     } {
         let mailbox = holding(&[("a", &["INBOX", "UNREAD"])]);
@@ -171,14 +172,14 @@ async fn unsupported_actions_are_refused_before_any_request() {
             "Gmail's stars have no date: leave out due, or create an event as a reminder";
         MessageAction::Flag(MessageFlag::Done),
             "Gmail's stars cannot be marked done: use do=unstar or do=archive";
-        MessageAction::Label { add: vec!["TRASH".to_owned()], remove: Vec::new() }, places;
-        MessageAction::Label { add: Vec::new(), remove: vec!["SENT".to_owned()] },
+        MessageAction::Label { add: vec!["TRASH".into()], remove: Vec::new() }, places;
+        MessageAction::Label { add: Vec::new(), remove: vec!["SENT".into()] },
             "only Gmail decides what is sent, a draft or a chat: use do=archive, trash or spam, or \
              name a user label";
-        MessageAction::Move("SENT".to_owned()),
+        MessageAction::Move("SENT".into()),
             "only Gmail decides what is sent, a draft or a chat: use do=archive, trash or spam, or \
              name a user label";
-        MessageAction::Copy("TRASH".to_owned()),
+        MessageAction::Copy("TRASH".into()),
             "Gmail cannot copy to the archive, trash or spam: name a label, or use do=archive, \
              trash or spam";
     } {
@@ -195,18 +196,19 @@ async fn unsupported_actions_are_refused_before_any_request() {
 async fn thousand_messages_change_in_one_request() {
     for (count, writes) in [(1_000, 1), (1_500, 2)] {
         let mailbox = holding(&[]);
-        let ids: Vec<_> = (0..count).map(|at| format!("m{at}")).collect();
+        let ids: Vec<MessageId> = (0..count).map(|at| format!("m{at}").into()).collect();
         for id in &ids {
             // One to oneself is still among those sent.
             let labels = ["INBOX", "SENT", "UNREAD"].map(str::to_owned).into();
-            mailbox.lock().unwrap().labels.insert(id.clone(), labels);
+            mailbox.lock().unwrap().labels.insert(id.to_string(), labels);
         }
         let gmail = gmail(&mailbox).await;
         let before = gmail.mail.states(&ids).await;
         let before: Vec<_> = before.into_iter().map(Result::unwrap).collect();
         let done = gmail.mail.apply(&before, &MessageAction::Archive).await;
         let reported: Vec<_> = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
-        let expected: Vec<_> = ids.iter().map(|id| state(id, "SENT", true, false, &[])).collect();
+        let expected: Vec<_> =
+            ids.iter().map(|id| state(id.as_str(), "SENT", true, false, &[])).collect();
         assert_eq!(reported, expected);
         let requests = gmail.tap.requests();
         let written = requests.iter().filter(|it| it.target.starts_with("POST "));
@@ -365,7 +367,7 @@ async fn labels_and_folders_are_found_by_name() {
         assert_eq!(
             found.map_err(|error| error.to_string()),
             expected.map(|(id, name)| FolderRef {
-                id: id.to_owned(),
+                id: id.into(),
                 name: name.to_owned(),
                 made: false,
             }),

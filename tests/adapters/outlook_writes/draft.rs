@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::ids::{AttachmentId, MessageId};
 use daysheet_core::provider::mail::{
     DraftOrigin, SendLookup, SendStatus, SentMessage, StoredDraft,
 };
@@ -22,8 +23,8 @@ fn reads(line: &str) -> Option<ScriptedAnswer> {
 /// An answer to a message with files.
 fn reply(all: bool) -> DraftOrigin {
     DraftOrigin::Reply {
-        id: MESSAGE.to_owned(),
-        thread: "the-conversation".to_owned(),
+        id: MESSAGE.into(),
+        thread: "the-conversation".into(),
         all,
         has_files: true,
     }
@@ -32,14 +33,14 @@ fn reply(all: bool) -> DraftOrigin {
 /// Returns the stored draft.
 fn stored_draft() -> StoredDraft {
     StoredDraft {
-        id: DRAFT.to_owned(),
-        message: DRAFT.to_owned(),
-        thread: "the-conversation".to_owned(),
+        id: DRAFT.into(),
+        message: DRAFT.into(),
+        thread: "the-conversation".into(),
         version: "W/\"v1\"".to_owned(),
         content: OutgoingMessage {
             text: "Here they are.".to_owned(),
             files: vec![OutgoingAttachment {
-                content: AttachmentContent::Existing { id: FILE.to_owned(), size: 1234 },
+                content: AttachmentContent::Existing { id: FILE.into(), size: 1234 },
                 ..file("proofs.pdf", b"")
             }],
             ..sample_message()
@@ -113,7 +114,7 @@ async fn replies_and_forwards_are_created_from_the_message() {
                "isInline": true, "contentId": cid})
     };
     let (shown, unseen) = ("AAkALgAApicture00000001=", "AAkALgAApicture00000002=");
-    let forward = DraftOrigin::Forward { id: MESSAGE.to_owned() };
+    let forward = DraftOrigin::Forward { id: MESSAGE.into() };
     let own = || vec![file("own.pdf", b"%PDF")];
     for (origin, action, files, dropped) in [
         (reply(false), "createReply", Vec::new(), vec![FILE, unseen]),
@@ -314,8 +315,7 @@ async fn attachment_that_fails_is_named() {
 async fn draft_is_sent_only_once() {
     let outlook = service(|_, _| (202, Value::Null)).await;
     let mailbox = outlook.mailbox().await;
-    let sent =
-        SentMessage { id: Some(DRAFT.to_owned()), thread: Some("the-conversation".to_owned()) };
+    let sent = SentMessage { id: Some(DRAFT.into()), thread: Some("the-conversation".into()) };
     assert_eq!(mailbox.send(&stored_draft(), None).await, Ok(sent.clone()));
     let send = format!("POST /me/messages/{DRAFT}/send");
     assert_eq!(written(&outlook), lines([(&send, Value::Null)]));
@@ -354,9 +354,8 @@ async fn possibly_sent_message_is_not_sent_again() {
 async fn message_is_found_in_whatever_folder() {
     let outbox = "AAkALgAAfolderOutbox001=";
     let message = |draft: bool, folder: &str| json!({"id": DRAFT, "conversationId": "c", "isDraft": draft, "parentFolderId": folder});
-    let sent = |id: &str| {
-        SendStatus::Sent(SentMessage { id: Some(id.to_owned()), thread: Some("c".to_owned()) })
-    };
+    let sent =
+        |id: &str| SendStatus::Sent(SentMessage { id: Some(id.into()), thread: Some("c".into()) });
     let copy = |draft: bool| json!({"id": MESSAGE, "conversationId": "c", "isDraft": draft});
     for (stored, in_sent, anywhere, expected) in [
         (Some(message(false, INBOX)), None, None, sent(DRAFT)),
@@ -385,8 +384,8 @@ async fn message_is_found_in_whatever_folder() {
         })
         .await;
         let lookup = SendLookup {
-            draft: DRAFT.to_owned(),
-            thread: "c".to_owned(),
+            draft: DRAFT.into(),
+            thread: "c".into(),
             message_id: "o'ne@daysheet.example".to_owned(),
             since: clock::now(),
         };
@@ -434,7 +433,7 @@ async fn source_message_has_what_a_reply_needs() {
         (200, message)
     })
     .await;
-    let found = outlook.mailbox().await.source_message(MESSAGE).await.unwrap();
+    let found = outlook.mailbox().await.source_message(&MESSAGE.into()).await.unwrap();
     let files: Vec<_> = found
         .files
         .iter()
@@ -474,14 +473,15 @@ async fn attachments_are_read_up_to_a_size() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let both = format!("{MESSAGE}:{FILE}");
+    let (message, file) = (MessageId::from(MESSAGE), AttachmentId::from(FILE));
+    let both = AttachmentId::from(format!("{MESSAGE}:{FILE}"));
     let large = "`proofs.pdf` is larger than 9 bytes: open it in Outlook";
-    assert_eq!(mailbox.file(MESSAGE, &both, 10).await, Ok(b"0123456789".to_vec()));
-    assert_eq!(error(mailbox.file(MESSAGE, FILE, 9).await), large);
+    assert_eq!(mailbox.file(&message, &both, 10).await, Ok(b"0123456789".to_vec()));
+    assert_eq!(error(mailbox.file(&message, &file, 9).await), large);
     // A file that is much too large is not fetched at all.
     outlook.tap.requests();
     SIZE.store(1 << 30, Ordering::Relaxed);
-    assert_eq!(error(mailbox.file(MESSAGE, FILE, 9).await), large);
+    assert_eq!(error(mailbox.file(&message, &file, 9).await), large);
     assert_eq!(outlook.tap.requests().len(), 1);
 }
 

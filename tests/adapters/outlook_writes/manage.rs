@@ -120,10 +120,10 @@ async fn settings_are_written_in_graphs_terms() {
         SettingsChange::CreateFolder { name: "Clients/Lamps".to_owned() },
             "POST /me/mailFolders/AAkALgAAfolderClients01=/childFolders",
             json!({"displayName": "Lamps"}), Some(json!({"id": CLIENTS, "displayName": "read"}));
-        SettingsChange::RenameFolder { id: CLIENTS.to_owned(), name: "Customers".to_owned() },
+        SettingsChange::RenameFolder { id: CLIENTS.into(), name: "Customers".to_owned() },
             "PATCH /me/mailFolders/AAkALgAAfolderClients01=", json!({"displayName": "Customers"}),
             Some(json!({"id": CLIENTS, "displayName": "read"}));
-        SettingsChange::DeleteFolder { id: CLIENTS.to_owned() },
+        SettingsChange::DeleteFolder { id: CLIENTS.into() },
             "DELETE /me/mailFolders/AAkALgAAfolderClients01=", Value::Null, None;
         SettingsChange::CreateCategory { name: "Urgent".to_owned(), look: look("Dark grey") },
             "POST /me/outlook/masterCategories",
@@ -131,10 +131,10 @@ async fn settings_are_written_in_graphs_terms() {
             Some(json!({
                 "id": "AAkALgAAthingNew000001=", "displayName": "Urgent", "color": "preset13",
             }));
-        SettingsChange::UpdateCategory { id: "print".to_owned(), name: None, look: look("preset7") },
+        SettingsChange::UpdateCategory { id: "print".into(), name: None, look: look("preset7") },
             "PATCH /me/outlook/masterCategories/c-1", json!({"color": "preset7"}),
             Some(json!({"id": "c-1", "displayName": "Print", "color": "preset0"}));
-        SettingsChange::DeleteCategory { id: "Print".to_owned() }, "DELETE /me/outlook/masterCategories/c-1",
+        SettingsChange::DeleteCategory { id: "Print".into() }, "DELETE /me/outlook/masterCategories/c-1",
             Value::Null, None;
         SettingsChange::CreateContact(card), "POST /me/contacts",
             json!({
@@ -183,17 +183,17 @@ async fn unsupported_settings_are_refused_before_any_request() {
             "Microsoft gives no access to Outlook's signatures: change it in Outlook's settings";
         SettingsChange::CreateFolder { name: "clients".to_owned() },
             "the folder `Clients` already exists: choose another name";
-        SettingsChange::RenameFolder { id: CLIENTS.to_owned(), name: "Archiv/Clients".to_owned() },
+        SettingsChange::RenameFolder { id: CLIENTS.into(), name: "Archiv/Clients".to_owned() },
             "a folder cannot be renamed into another folder: give its new name without slashes";
-        SettingsChange::DeleteFolder { id: INBOX.to_owned() },
+        SettingsChange::DeleteFolder { id: INBOX.into() },
             "`inbox` is Outlook's own folder: name a user folder";
-        SettingsChange::UpdateCategory { id: "Print".to_owned(), name: text("Prints"), look: LabelLook::default() },
+        SettingsChange::UpdateCategory { id: "Print".into(), name: text("Prints"), look: LabelLook::default() },
             "Outlook cannot rename a category: create one with the new name, label the messages \
              with it, and delete this one";
         SettingsChange::CreateCategory { name: "PRINT".to_owned(), look: LabelLook::default() },
             "the category `PRINT` already exists: choose another name";
         SettingsChange::UpdateCategory {
-            id: "Print".to_owned(), name: None,
+            id: "Print".into(), name: None,
             look: LabelLook { in_list: text("hide"), ..LabelLook::default() },
         },
             "Outlook shows all categories everywhere: leave out `in_list` and `in_messages`";
@@ -226,7 +226,7 @@ async fn settings_of_a_shared_mailbox_are_refused() {
         (SettingsChange::Settings { language: text("en"), time_zone: None }, "settings"),
         (SettingsChange::CreateRule(MailRule::default()), "rules"),
         (SettingsChange::DeleteRule { id: id() }, "rules"),
-        (SettingsChange::DeleteCategory { id: id() }, "categories"),
+        (SettingsChange::DeleteCategory { id: id().into() }, "categories"),
         (SettingsChange::DeleteContact { id: id() }, "contacts"),
     ] {
         assert_eq!(error(shared.apply_settings(&change).await), refused(what));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{FolderKind, FolderRef, MailState, MessageAction, MessageFlag};
 
 use super::*;
@@ -15,17 +16,17 @@ fn id(number: usize) -> String {
     format!("AAkALgAAmessage{number:08}=")
 }
 
-fn labels(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
+fn labels(names: &[&str]) -> BTreeSet<FolderId> {
+    names.iter().copied().map(FolderId::from).collect()
 }
 
 /// An unread message in the inbox, in a category.
 fn state(number: usize) -> MailState {
     MailState {
-        id: id(number),
+        id: id(number).into(),
         unread: true,
         flag: MessageFlag::None,
-        folder: INBOX.to_owned(),
+        folder: INBOX.into(),
         labels: labels(&["Print"]),
         draft: false,
     }
@@ -84,7 +85,7 @@ async fn message_states_are_read() {
         _ => missing(),
     })
     .await;
-    let ids = [id(1), id(2), "..".to_owned(), id(3), id(4)];
+    let ids = [id(1), id(2), "..".to_owned(), id(3), id(4)].map(MessageId::from);
     let states = outlook.mailbox().await.states(&ids).await;
     let kinds: Vec<_> = states
         .iter()
@@ -123,7 +124,7 @@ async fn every_action_becomes_its_graph_request() {
         Some(state)
     };
     let to = |folder: &str| Some(json!({ "destinationId": folder }));
-    let names = |names: &[&str]| -> Vec<String> { labels(names).into_iter().collect() };
+    let names = |names: &[&str]| -> Vec<FolderId> { labels(names).into_iter().collect() };
     for (step, path, body, after) in cases! {
         MessageAction::Read(true), "PATCH", Some(json!({"isRead": true})), now(|state| state.unread = false);
         MessageAction::Flag(due(None)), "PATCH", Some(json!({"flag": {"flagStatus": "flagged"}})),
@@ -146,10 +147,10 @@ async fn every_action_becomes_its_graph_request() {
             Some(json!({"categories": ["Urgent"]})),
             now(|state| state.labels = labels(&["Urgent"]));
         MessageAction::Label { add: Vec::new(), remove: names(&["Urgent"]) }, "", None, now(|_| {});
-        MessageAction::Move(CLIENTS.to_owned()), "/move", to(CLIENTS),
-            now(|state| state.folder = CLIENTS.to_owned());
-        MessageAction::Move(INBOX.to_owned()), "", None, now(|_| {});
-        MessageAction::Copy(CLIENTS.to_owned()), "/copy", to(CLIENTS), now(|_| {});
+        MessageAction::Move(CLIENTS.into()), "/move", to(CLIENTS),
+            now(|state| state.folder = CLIENTS.into());
+        MessageAction::Move(INBOX.into()), "", None, now(|_| {});
+        MessageAction::Copy(CLIENTS.into()), "/copy", to(CLIENTS), now(|_| {});
         MessageAction::Delete, "/permanentDelete", Some(json!({})), None;
     } {
         let outlook = taker().await;
@@ -175,9 +176,9 @@ async fn messages_move_to_well_known_folders() {
     ] {
         let outlook = taker().await;
         // One is there already.
-        let there = MailState { folder: ARCHIVE.to_owned(), ..state(2) };
+        let there = MailState { folder: ARCHIVE.into(), ..state(2) };
         let done = outlook.mailbox().await.apply(&[state(1), there.clone()], &step).await;
-        let moved = MailState { folder: ARCHIVE.to_owned(), ..state(1) };
+        let moved = MailState { folder: ARCHIVE.into(), ..state(1) };
         assert_eq!(done, [Ok(Some(moved)), Ok(Some(there))]);
         assert_eq!(
             request_lines(&outlook),
@@ -288,8 +289,8 @@ async fn states_missing_from_the_response_are_read() {
 async fn undo_restores_only_what_differs() {
     let outlook = taker().await;
     let expected = [
-        MailState { unread: false, folder: CLIENTS.to_owned(), ..state(1) },
-        MailState { folder: CLIENTS.to_owned(), ..state(2) },
+        MailState { unread: false, folder: CLIENTS.into(), ..state(1) },
+        MailState { folder: CLIENTS.into(), ..state(2) },
         state(3),
         MailState { flag: MessageFlag::Done, labels: labels(&["A", "B"]), ..state(4) },
     ];
@@ -297,7 +298,7 @@ async fn undo_restores_only_what_differs() {
     let step = MessageAction::RestoreState(expected.to_vec());
     let done = outlook.mailbox().await.apply(&now, &step).await;
     // The service forgets between two requests that the first was read.
-    let moved = |number| Ok(Some(MailState { folder: CLIENTS.to_owned(), ..state(number) }));
+    let moved = |number| Ok(Some(MailState { folder: CLIENTS.into(), ..state(number) }));
     assert_eq!(
         done,
         [
@@ -401,7 +402,7 @@ async fn folders_and_categories_are_found_by_name() {
         "print", label, true, ("Print", "Print", false), vec![];
     } {
         let (id, title, made) = expected;
-        let place = FolderRef { id: id.to_owned(), name: title.to_owned(), made };
+        let place = FolderRef { id: id.into(), name: title.to_owned(), made };
         assert_eq!(mailbox.find_folder(name, kind, create).await, Ok(place), "{name}");
         let posted: Vec<_> = posted
             .into_iter()

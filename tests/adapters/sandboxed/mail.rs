@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::ErrorKind;
 use daysheet_core::project::project;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::{
     AttachmentContent, AutoReply, ContactCard, DraftOrigin, FolderKind, LabelLook, MailRule,
     MailState, MessageAction, MessageFlag, OutgoingMessage, ReplyAudience, RuleStep, SendLookup,
@@ -39,7 +40,7 @@ fn searched(query: &str) -> Query {
 }
 
 /// Ids of the messages in a folder, the newest first.
-async fn ids(mailbox: &dyn Mailbox, folder: &str) -> Vec<String> {
+async fn ids(mailbox: &dyn Mailbox, folder: &str) -> Vec<MessageId> {
     let ask = ListRequest {
         query: Some(Query::Term(QueryTerm::Folder(folder.to_owned()))),
         folder: None,
@@ -50,10 +51,10 @@ async fn ids(mailbox: &dyn Mailbox, folder: &str) -> Vec<String> {
         hidden: false,
     };
     let page = mailbox.messages(&ask).await.unwrap();
-    page.items.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
+    page.items.iter().map(|item| item["id"].as_str().unwrap().into()).collect()
 }
 
-async fn states(mailbox: &dyn Mailbox, ids: &[String]) -> Vec<MailState> {
+async fn states(mailbox: &dyn Mailbox, ids: &[MessageId]) -> Vec<MailState> {
     mailbox.states(ids).await.into_iter().map(Result::unwrap).collect()
 }
 
@@ -113,8 +114,8 @@ async fn message_is_drafted_changed_sent_and_received() {
             ..made.content.clone()
         };
         assert!(same == message, "{:?}", same.from);
-        let stored = mine.draft(&made.id).await.unwrap();
-        assert_eq!(mine.draft(&made.message).await.as_ref(), Ok(&stored));
+        let stored = mine.draft(made.id.as_str()).await.unwrap();
+        assert_eq!(mine.draft(made.message.as_str()).await.as_ref(), Ok(&stored));
         assert_eq!(names(&stored), names(&made));
         let bare = |draft: &StoredDraft| StoredDraft {
             content: OutgoingMessage {
@@ -160,7 +161,7 @@ async fn message_is_drafted_changed_sent_and_received() {
         assert_eq!(mine.send_status(&lookup).await, Ok(SendStatus::Draft));
         let sent = mine.send(&now, None).await.unwrap();
         assert_eq!(mine.send_status(&lookup).await, Ok(SendStatus::Sent(sent.clone())));
-        assert_eq!(mine.draft(&now.id).await.unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(mine.draft(now.id.as_str()).await.unwrap_err().kind(), ErrorKind::NotFound);
         if google {
             assert_eq!(mine.send(&now, None).await.unwrap_err().kind(), ErrorKind::NotFound);
             let nowhere = SendLookup {
@@ -310,7 +311,7 @@ async fn mailbox_settings_are_written_and_read_back() {
         let id = made["id"].as_str().unwrap().to_owned();
         // At Gmail a name is the whole path.
         let name = text(if google { "Clients/Lamps and more" } else { "Lamps and more" });
-        let rename = SettingsChange::RenameFolder { id: id.clone(), name: name.clone() };
+        let rename = SettingsChange::RenameFolder { id: id.clone().into(), name: name.clone() };
         let renamed = written(rename).await;
         assert_eq!(renamed[if google { "name" } else { "displayName" }], json!(name));
         let names: BTreeSet<String> = mine.names().await.unwrap().into_values().collect();
@@ -365,7 +366,7 @@ async fn mailbox_settings_are_written_and_read_back() {
         assert_eq!(set(SettingsChange::DeleteRule { id: other.id }).await, Ok(None));
         assert_eq!(stored().await, []);
 
-        assert_eq!(set(SettingsChange::DeleteFolder { id: id.clone() }).await, Ok(None));
+        assert_eq!(set(SettingsChange::DeleteFolder { id: id.clone().into() }).await, Ok(None));
         let missing = mine.find_folder("Clients/Lamps and more", FolderKind::Folder, false).await;
         assert_eq!(missing.unwrap_err().kind(), ErrorKind::NotFound);
 
@@ -423,7 +424,7 @@ async fn mailbox_settings_are_written_and_read_back() {
             continue;
         }
         // It lies in Deleted Items now, and from there it would go for good.
-        let again = set(SettingsChange::DeleteFolder { id }).await.unwrap_err();
+        let again = set(SettingsChange::DeleteFolder { id: id.into() }).await.unwrap_err();
         assert_eq!(again.message(), "the folder is already in Deleted Items");
         written(SettingsChange::AutoReply(AutoReply::default())).await;
         let off = AutoReply { on: false, from: None, to: None, ..reply };
@@ -439,10 +440,13 @@ async fn mailbox_settings_are_written_and_read_back() {
         let look = |colour| LabelLook { colour: Some(text(colour)), ..LabelLook::default() };
         let made = SettingsChange::CreateCategory { name, look: look("teal") };
         assert_eq!(written(made).await["color"], "preset5");
-        let changed =
-            SettingsChange::UpdateCategory { id: id.clone(), name: None, look: look("none") };
+        let changed = SettingsChange::UpdateCategory {
+            id: id.clone().into(),
+            name: None,
+            look: look("none"),
+        };
         assert_eq!(written(changed).await["color"], "none");
-        assert_eq!(set(SettingsChange::DeleteCategory { id }).await, Ok(None));
+        assert_eq!(set(SettingsChange::DeleteCategory { id: id.into() }).await, Ok(None));
     }
 }
 

@@ -19,8 +19,8 @@ use crate::common::messages::{outgoing, person, stored_draft};
 /// Returns a received message to two people with copies to two, one of them Mira herself.
 pub fn jonas() -> SourceMessage {
     SourceMessage {
-        id: "m1".to_owned(),
-        thread: "thread1".to_owned(),
+        id: "m1".into(),
+        thread: "thread1".into(),
         message_id: "j1@example.com".to_owned(),
         references: vec!["j0@example.com".to_owned()],
         subject: "Lamps".to_owned(),
@@ -39,7 +39,7 @@ pub fn jonas() -> SourceMessage {
                 .to_owned(),
         ),
         files: vec![AttachmentInfo {
-            id: "m1/2".to_owned(),
+            id: "m1/2".into(),
             name: "offer.pdf".to_owned(),
             media: "application/pdf".to_owned(),
             charset: None,

@@ -12,7 +12,7 @@ async fn refused_drafts_write_nothing() {
         Mira::new(&[("DAYSHEET_RECIPIENTS", "@example.com, office@lindqvist-lamps.example")]).await;
     mira.put(jonas());
     let handle = mira.message("m1").await;
-    mira.put(SourceMessage { id: "m2".to_owned(), draft: true, ..jonas() });
+    mira.put(SourceMessage { id: "m2".into(), draft: true, ..jonas() });
     mira.message("m2").await;
     let folder = mira.folder();
     let folder = folder.to_str().unwrap();

@@ -24,9 +24,9 @@ pub async fn fill(store: &Store) {
     store.save_output("hash", &output).await.unwrap();
     let sending = PendingSend {
         account: MIRA.clone(),
-        draft: "d".to_owned(),
+        draft: "d".into(),
         message_id: "m@example.com".to_owned(),
-        thread: "t".to_owned(),
+        thread: "t".into(),
         recipients: 2,
         due: None,
     };

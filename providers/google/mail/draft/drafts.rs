@@ -4,9 +4,11 @@
 //! therefore the version of a draft.
 
 use std::collections::HashMap;
+use std::slice;
 
 use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::{DraftId, MessageId};
 use daysheet_core::provider::mail::{
     AttachmentContent, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft, not_a_draft,
 };
@@ -29,9 +31,11 @@ const NEWEST: &str = "10";
 
 impl GmailMailbox {
     /// Returns a draft by its own id, with all parts.
-    pub(super) async fn draft_of(&self, id: &str) -> Result<StoredDraft> {
-        check(id)?;
-        let draft = call!(self, "id,message", |users| users.drafts_get(ME, id).format("full"))?;
+    pub(super) async fn draft_of(&self, id: &DraftId) -> Result<StoredDraft> {
+        check(id.as_str())?;
+        let in_path = id.as_str();
+        let draft =
+            call!(self, "id,message", |users| users.drafts_get(ME, in_path).format("full"))?;
         let message = draft.get("message").unwrap_or(&Value::Null);
         // A discarded draft still exists, but Gmail sends nothing from the trash.
         if is_under(message, "TRASH") {
@@ -42,44 +46,45 @@ impl GmailMailbox {
     }
 
     /// Returns the id of a draft's present message.
-    pub(super) async fn version(&self, draft: &str) -> Result<String> {
-        check(draft)?;
+    pub(super) async fn version(&self, draft: &DraftId) -> Result<MessageId> {
+        check(draft.as_str())?;
         let params = [("format", "minimal"), ("fields", "id,message/id")];
-        let found = self.get(&["drafts", draft], &params).await?;
+        let found = self.get(&["drafts", draft.as_str()], &params).await?;
         let message = found.get("message").unwrap_or(&Value::Null);
-        Ok(text(message, "id").to_owned())
+        Ok(text(message, "id").into())
     }
 
     /// Refuses a draft that has changed since it was fetched.
     pub(super) async fn check_unchanged(&self, current: &StoredDraft) -> Result<()> {
         match self.version(&current.id).await? {
-            version if version == current.version => Ok(()),
+            version if version == current.version.as_str() => Ok(()),
             _ => Err(draft_conflict()),
         }
     }
 
     /// Returns the id of the draft that has this message.
-    pub(super) async fn draft_with(&self, message: &str) -> Result<String> {
-        check(message)?;
+    pub(super) async fn draft_with(&self, message: &MessageId) -> Result<DraftId> {
+        check(message.as_str())?;
         let params = [
             ("format", "metadata"),
             ("metadataHeaders", "Message-ID"),
             ("fields", "id,labelIds,payload/headers"),
         ];
-        let item = self.get(&["messages", message], &params).await?;
+        let item = self.get(&["messages", message.as_str()], &params).await?;
         if !is_under(&item, "DRAFT") {
             return Err(not_a_draft());
         }
-        let is =
-            |draft: &Value| draft.pointer("/message/id").and_then(Value::as_str) == Some(message);
+        let is = |draft: &Value| {
+            draft.pointer("/message/id").and_then(Value::as_str) == Some(message.as_str())
+        };
         // One request, instead of a list of up to 10,000 drafts.
         if let Some(id) = searchable(&field(&item, "Message-ID"))
             && let Some(found) = self.drafts_found(&id).await?.iter().find(|one| is(one))
         {
-            return Ok(text(found, "id").to_owned());
+            return Ok(text(found, "id").into());
         }
         // The search index lags behind; the list is always current.
-        let found = self.drafts_with(&[message.to_owned()]).await?.remove(message);
+        let found = self.drafts_with(slice::from_ref(message)).await?.remove(message);
         found.ok_or_else(|| {
             Error::new(ErrorKind::NotFound, "Gmail does not say which draft this message is")
                 .next("search in:drafts again")
@@ -88,7 +93,10 @@ impl GmailMailbox {
 
     /// Returns the ids of drafts by the ids of their messages. They are found in the list of all
     /// drafts, because a message does not name its draft.
-    pub(super) async fn drafts_with(&self, messages: &[String]) -> Result<HashMap<String, String>> {
+    pub(super) async fn drafts_with(
+        &self,
+        messages: &[MessageId],
+    ) -> Result<HashMap<MessageId, DraftId>> {
         let mut found = HashMap::new();
         let mut token = String::new();
         for _ in 0..PAGES {
@@ -104,7 +112,7 @@ impl GmailMailbox {
             for draft in list(&page, "drafts") {
                 let message = draft.pointer("/message/id").and_then(Value::as_str);
                 if let Some(message) = messages.iter().find(|id| Some(id.as_str()) == message) {
-                    found.insert(message.clone(), text(&draft, "id").to_owned());
+                    found.insert(message.clone(), text(&draft, "id").into());
                 }
             }
             token = text(&page, "nextPageToken").to_owned();
@@ -124,7 +132,7 @@ impl GmailMailbox {
 
     /// Returns the id of the draft with a Message-ID of ours, if it exists. Because the search
     /// index lags behind, the newest drafts are checked, too.
-    pub(super) async fn made_as(&self, expected: &str) -> Result<Option<String>> {
+    pub(super) async fn made_as(&self, expected: &str) -> Result<Option<DraftId>> {
         let newest = [("maxResults", NEWEST), ("fields", "drafts(id,message/id)")];
         let mut known = self.drafts_found(expected).await?;
         known.extend(list(&self.get(&["drafts"], &newest).await?, "drafts"));
@@ -140,7 +148,7 @@ impl GmailMailbox {
             let is_it =
                 |item: Value| message_id(&field(&item, "Message-ID")).as_deref() == Some(expected);
             if self.there(&path, &params).await?.is_some_and(is_it) {
-                return Ok(Some(text(&draft, "id").to_owned()));
+                return Ok(Some(text(&draft, "id").into()));
             }
         }
         Ok(None)
@@ -169,10 +177,10 @@ impl GmailMailbox {
         };
         let nobody = MailPerson { name: None, address: String::new() };
         Ok(StoredDraft {
-            id: text(draft, "id").to_owned(),
-            thread: text(item, "threadId").to_owned(),
+            id: text(draft, "id").into(),
+            thread: text(item, "threadId").into(),
             version: message.clone(),
-            message,
+            message: message.into(),
             content: OutgoingMessage {
                 message_id: message_id(&field(item, "Message-ID")).unwrap_or_default(),
                 from: people(item, "From").into_iter().next().unwrap_or(nobody),

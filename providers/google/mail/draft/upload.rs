@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::{DraftId, ThreadId};
 use hyper::Method;
 use hyper::header::{CONTENT_RANGE, CONTENT_TYPE, LOCATION, RANGE};
 use serde_json::{Value, json};
@@ -38,8 +39,8 @@ impl GmailMailbox {
     /// the outcome is unknown.
     pub(super) async fn put_draft(
         &self,
-        draft: Option<&str>,
-        thread: Option<&str>,
+        draft: Option<&DraftId>,
+        thread: Option<&ThreadId>,
         outgoing: &[u8],
         caller: &dyn ClientPrompts,
     ) -> Result<Value> {
@@ -52,7 +53,7 @@ impl GmailMailbox {
             .next("attach fewer or smaller files, or share them and send a link"));
         }
         let (method, path) = match draft {
-            Some(id) => (Method::PUT, vec!["drafts", id]),
+            Some(id) => (Method::PUT, vec!["drafts", id.as_str()]),
             None => (Method::POST, vec!["drafts"]),
         };
         let mut message = match thread {

@@ -4,6 +4,7 @@
 
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::{AttachmentId, DraftId};
 use daysheet_core::provider::mail::{AttachmentContent, OutgoingAttachment, OutgoingMessage};
 use daysheet_core::text::quoted;
 use graph_rs_sdk::http::Method;
@@ -19,11 +20,11 @@ impl OutlookMailbox {
     /// if the call names its own, and pictures that our HTML does not show.
     pub(super) async fn drop_copies(
         &self,
-        draft: &str,
+        draft: &DraftId,
         outgoing: &OutgoingMessage,
         forwards: bool,
     ) -> Result<()> {
-        let request = self.graph().mailbox_url(&files(draft), &[("$select", FILES)]);
+        let request = self.graph().mailbox_url(&files(draft.as_str()), &[("$select", FILES)]);
         let unseen =
             |error: Error| error.context("the draft was created, but its files are unknown");
         let answer = self.graph().get(&request).await.map_err(unseen)?;
@@ -50,8 +51,8 @@ impl OutlookMailbox {
     }
 
     /// Deletes an attachment of a draft. If it no longer exists, that is a success.
-    pub(super) async fn drop_file(&self, draft: &str, file: &str) -> Result<()> {
-        let path = format!("{}/{}", files(draft), net::path_segment(file));
+    pub(super) async fn drop_file(&self, draft: &DraftId, file: &AttachmentId) -> Result<()> {
+        let path = format!("{}/{}", files(draft.as_str()), net::path_segment(file.as_str()));
         let request = self.graph().mailbox_url(&path, &[]);
         let drop_it = || self.graph().write(&Method::DELETE, &request, None, None);
         let dropped = match drop_it().await {
@@ -68,7 +69,7 @@ impl OutlookMailbox {
     /// Adds the attachments that a draft does not have yet.
     pub(super) async fn put_files(
         &self,
-        draft: &str,
+        draft: &DraftId,
         files: &[OutgoingAttachment],
         caller: &dyn ClientPrompts,
     ) -> Result<()> {

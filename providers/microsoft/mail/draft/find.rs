@@ -1,6 +1,7 @@
 //! Lookups of drafts and sent messages at Outlook, by Message-ID, thread or time.
 
 use daysheet_core::error::Result;
+use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::mail::OutgoingMessage;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -26,13 +27,14 @@ impl OutlookMailbox {
     /// Returns the draft of the message's thread that was just created, if there is exactly one.
     pub(super) async fn made_since(
         &self,
-        message: &str,
+        message: &MessageId,
         since: Timestamp,
     ) -> Result<Option<Value>> {
-        let request =
-            self.graph().mailbox_url(&message_path(message), &[("$select", "id,conversationId")]);
+        let request = self
+            .graph()
+            .mailbox_url(&message_path(message.as_str()), &[("$select", "id,conversationId")]);
         let message = self.graph().get(&request).await?;
-        let drafts = self.drafts_of(text(&message, "conversationId")).await?;
+        let drafts = self.drafts_of(&text(&message, "conversationId").into()).await?;
         let new: Vec<&Value> = drafts
             .iter()
             .filter(|draft| {
@@ -47,8 +49,11 @@ impl OutlookMailbox {
     }
 
     /// Returns the ids and creation times of the drafts in a thread, unsorted.
-    pub(in crate::microsoft::mail) async fn drafts_of(&self, thread: &str) -> Result<Vec<Value>> {
-        let filter = format!("conversationId eq '{}'", thread.replace('\'', "''"));
+    pub(in crate::microsoft::mail) async fn drafts_of(
+        &self,
+        thread: &ThreadId,
+    ) -> Result<Vec<Value>> {
+        let filter = format!("conversationId eq '{}'", thread.as_str().replace('\'', "''"));
         let select = format!("id,{MADE}");
         let query = [("$filter", filter.as_str()), ("$select", &select), ("$top", "100")];
         let request = self.graph().mailbox_url("mailFolders/drafts/messages", &query);

@@ -10,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::DraftId;
 use daysheet_core::provider::mail::OutgoingAttachment;
 use daysheet_core::text::brief;
 use graph_rs_sdk::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE};
@@ -47,7 +48,7 @@ pub struct NewAttachment<'a> {
     /// The account of the draft.
     pub graph: &'a GraphAccount,
     /// The id of the draft.
-    pub draft: &'a str,
+    pub draft: &'a DraftId,
     /// The name and properties of the file.
     pub file: &'a OutgoingAttachment,
     /// The content of the file.
@@ -77,7 +78,7 @@ impl NewAttachment<'_> {
         if let (Some(body), Some(cid)) = (body.as_object_mut(), &file.cid) {
             body.insert("contentId".to_owned(), cid.as_str().into());
         }
-        let request = graph.mailbox_url(&files(self.draft), &[]);
+        let request = graph.mailbox_url(&files(self.draft.as_str()), &[]);
         let added = async || Ok(self.is_there().await?.then_some(Value::Null));
         graph.write_for_sure(&Method::POST, &request, None, Some(&body), added).await.map(drop)
     }
@@ -139,7 +140,8 @@ impl NewAttachment<'_> {
         if let (Some(item), Some(cid)) = (item.as_object_mut(), &file.cid) {
             item.insert("contentId".to_owned(), cid.as_str().into());
         }
-        let request = graph.mailbox_url(&format!("{}/createUploadSession", files(draft)), &[]);
+        let request =
+            graph.mailbox_url(&format!("{}/createUploadSession", files(draft.as_str())), &[]);
         let body = json!({ "attachmentItem": item });
         let begin = || graph.write(&Method::POST, &request, None, Some(&body));
         let session = match begin().await {
@@ -170,7 +172,8 @@ impl NewAttachment<'_> {
     /// Returns true if the draft has the attachment in addition to `alike` others of the same name.
     async fn is_there(&self) -> Result<bool> {
         let Self { graph, file, .. } = *self;
-        let request = graph.mailbox_url(&files(self.draft), &[("$select", "id,name,size")]);
+        let request =
+            graph.mailbox_url(&files(self.draft.as_str()), &[("$select", "id,name,size")]);
         let answer = graph.get(&request).await?;
         let (found, _) = graph.all(answer, MAX_FILES, PAGES).await?;
         let named = found.iter().filter(|existing| text(existing, "name") == file.name);

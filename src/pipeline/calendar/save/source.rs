@@ -1,6 +1,8 @@
 //! The source of an iCalendar document: the call itself, a file, a message, or the cursor of an
 //! import that continues; and the conversion of its events to changes.
 
+use std::slice;
+
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
 use daysheet_core::project::project;
@@ -8,6 +10,7 @@ use daysheet_core::provider::Account;
 use daysheet_core::provider::BodyForm;
 use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::calendar::{EventChange, EventVisibility, ShowAs};
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::schemas::MESSAGE;
 use daysheet_core::text::{Note, brief};
 use serde::{Deserialize, Serialize};
@@ -41,6 +44,7 @@ pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<Calendar
     }
     if let Some((account, id)) = resolve_handle(ctx, HandleKind::Message, input).await? {
         let account = ctx.accounts.by_id(&account).await?;
+        let id = MessageId::from(id);
         let message = InvitationMessage { account: &account, id: &id, handle: input };
         return invitation_document(ctx, message).await;
     }
@@ -69,7 +73,7 @@ pub(crate) struct InvitationMessage<'a> {
     /// The account that the message is in.
     pub(crate) account: &'a Account,
     /// The provider's id of the message.
-    pub(crate) id: &'a str,
+    pub(crate) id: &'a MessageId,
     /// The message as the call names it.
     pub(crate) handle: &'a str,
 }
@@ -82,7 +86,7 @@ pub(crate) async fn invitation_document(
     let mailbox = ctx.connect.mailbox(account)?;
     let key: Vec<_> = MESSAGE.field("id").into_iter().collect();
     let projection = project(mailbox.api(), &key);
-    let messages = mailbox.read_messages(&[id.to_owned()], &projection, BodyForm::Parts).await;
+    let messages = mailbox.read_messages(slice::from_ref(id), &projection, BodyForm::Parts).await;
     let message = messages
         .into_iter()
         .next()

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::flatten::{RowContext, RowRoom};
 use daysheet_core::project::project;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::{AttachmentInfo, SourceMessage};
 use daysheet_core::provider::{Account, BodyForm};
 use daysheet_core::row::{RowCell, RowTable};
@@ -30,7 +31,7 @@ pub(crate) const AT_ONCE: usize = 4;
 /// A requested attachment, before it is fetched.
 pub(super) struct NamedFile {
     pub(super) account: Account,
-    pub(super) message: String,
+    pub(super) message: MessageId,
     pub(super) file: AttachmentInfo,
 }
 
@@ -44,7 +45,7 @@ pub(super) struct ChosenAttachment {
 impl ChosenAttachment {
     /// Returns its message.
     pub(super) fn message(&self) -> MessageTarget {
-        MessageTarget { account: self.account.id.clone(), id: split_id(&self.id).0.to_owned() }
+        MessageTarget { account: self.account.id.clone(), id: split_id(&self.id).0.into() }
     }
 
     /// Returns its handle and its lasting id.

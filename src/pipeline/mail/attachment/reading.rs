@@ -354,7 +354,7 @@ async fn add_line(
             let objects: Vec<Value> = objects
                 .iter()
                 .take(MAX_BLOCKS)
-                .map(|one| cleared(one, columns, &message))
+                .map(|one| cleared(one, columns, message.as_str()))
                 .collect();
             let new = rows_like(ctx, rows, &objects, account, notes).await?;
             rows.append(new);

@@ -3,6 +3,7 @@
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Account;
+use daysheet_core::provider::ids::DraftId;
 use daysheet_core::provider::mail::{
     Importance, MailPerson, MailState, OutgoingMessage, StoredDraft,
 };
@@ -206,7 +207,7 @@ pub(crate) struct RequestedDraft<'a> {
     /// The name of the draft in the answer.
     pub(crate) name: &'a str,
     /// The provider's id.
-    pub(crate) id: &'a str,
+    pub(crate) id: &'a DraftId,
 }
 
 /// Replaces the error of a missing draft that was discarded by one that names the undo.
@@ -226,7 +227,7 @@ pub(crate) async fn discarded_before(
 }
 
 /// Returns the name of the change that discards a draft.
-fn discard_of(draft: &str) -> String {
+fn discard_of(draft: &DraftId) -> String {
     format!("discard {draft}")
 }
 
@@ -246,6 +247,6 @@ pub(super) fn discarded(
 }
 
 /// Returns the identity that the sealed content of a draft is bound to.
-pub(crate) fn identity(draft: &str) -> String {
+pub(crate) fn identity(draft: &DraftId) -> String {
     format!("undo of {draft}")
 }

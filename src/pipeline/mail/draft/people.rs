@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use daysheet_core::compose::people;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::{DraftId, MessageId};
 use daysheet_core::provider::mail::{MailPerson, SendAlias, SourceMessage};
 use daysheet_core::provider::{Account, ThreadRole};
 use daysheet_core::text::brief;
@@ -57,11 +58,11 @@ pub(crate) async fn message_of_draft(
     ctx: &Context,
     name: &str,
     account: Option<&str>,
-) -> Result<Option<(Account, String)>> {
+) -> Result<Option<(Account, MessageId)>> {
     let Some((owner, draft)) = resolve_handle(ctx, HandleKind::Draft, name).await? else {
         return Ok(None);
     };
-    let owner = owner_named(ctx, &owner, account).await?;
+    let (owner, draft) = (owner_named(ctx, &owner, account).await?, DraftId::from(draft));
     let sent = ctx.store.journalled(&owner.id, &draft).await?.and_then(|sent| sent.sent_id);
     let message = match sent {
         Some(message) => message,
@@ -75,9 +76,9 @@ pub(super) async fn named_message(
     ctx: &Context,
     name: &str,
     account: Option<&str>,
-) -> Result<(Account, String)> {
+) -> Result<(Account, MessageId)> {
     if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Message, name).await? {
-        return Ok((owner_named(ctx, &owner, account).await?, id));
+        return Ok((owner_named(ctx, &owner, account).await?, id.into()));
     }
     if let Some(found) = message_of_draft(ctx, name, account).await? {
         return Ok(found);
@@ -85,7 +86,7 @@ pub(super) async fn named_message(
     if let Some((owner, thread)) = resolve_handle(ctx, HandleKind::Thread, name).await? {
         let owner = owner_named(ctx, &owner, account).await?;
         // A reply to a thread is a reply to its latest message.
-        let messages = ctx.connect.mailbox(&owner)?.thread(&thread).await?;
+        let messages = ctx.connect.mailbox(&owner)?.thread(&thread.into()).await?;
         let there = messages.iter().rev().filter(|one| one.role != ThreadRole::Hidden);
         // A draft is taken only if the thread has no other message.
         let last = there
@@ -105,7 +106,7 @@ pub(super) async fn named_message(
     }
     let fits = |account: &Account| ctx.connect.mailbox(account)?.check_id(name);
     let such = "m12 from mail_search, or d5 from mail_draft";
-    Ok((owner_of_id(ctx, name, account, fits, such).await?, name.to_owned()))
+    Ok((owner_of_id(ctx, name, account, fits, such).await?, name.into()))
 }
 
 /// Returns the sender: the one given; for a reply the address that was written to; else

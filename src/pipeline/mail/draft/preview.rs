@@ -80,10 +80,10 @@ async fn add_header(
     let stored = written.stored;
     let content = &stored.content;
     let kind = HandleKind::Draft;
-    let number = number_after(ctx, &context.account, kind, &stored.id, late).await;
+    let number = number_after(ctx, &context.account, kind, stored.id.as_str(), late).await;
     let (cell, handle) = match number {
         Some(number) => (RowCell::Handle('d', number), kind.handle(number)),
-        None => (RowCell::Id(stored.id.clone()), stored.id.clone()),
+        None => (RowCell::Id(stored.id.to_string()), stored.id.to_string()),
     };
     let scalars = &mut response.document.scalars;
     scalars.push(("draft", cell));
@@ -100,7 +100,7 @@ async fn add_header(
     }
     if written.is_reply && !stored.thread.is_empty() {
         let kind = HandleKind::Thread;
-        let number = number_after(ctx, &context.account, kind, &stored.thread, late).await;
+        let number = number_after(ctx, &context.account, kind, stored.thread.as_str(), late).await;
         if let Some(number) = number {
             scalars.push(("thread", RowCell::Handle('t', number)));
         }

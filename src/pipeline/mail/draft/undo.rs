@@ -32,7 +32,8 @@ pub(crate) async fn undo_edit(
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
     require_access(ctx, AccessLevel::Draft, "undoing an edit of a draft")?;
-    let object = ObjectKey { account: &undo.account, kind: HandleKind::Draft, id: &undo.draft };
+    let object =
+        ObjectKey { account: &undo.account, kind: HandleKind::Draft, id: undo.draft.as_str() };
     let handle = assign_handle(ctx, object).await?;
     let (context, handle, stored) = stored_draft(ctx, &handle, None).await?;
     let now = KeptContent::new(&stored.content).json()?;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Mailbox;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, FolderId, MessageId};
 use daysheet_core::provider::mail::{
     FolderKind, FolderRef, LabelLook, MailState, MessageAction, MessageFlag, SettingsChange,
 };
@@ -31,17 +31,17 @@ enum ExpectedState {
     Unread(bool),
     Flag(MessageFlag),
     /// In this folder.
-    In(String),
+    In(FolderId),
     /// In none of these folders.
-    OutOf(Vec<String>),
+    OutOf(Vec<FolderId>),
     /// Under all labels of the first list and under none of the second, and not in that folder.
     Labelled {
-        under: Vec<String>,
-        not_under: Vec<String>,
-        out_of: Option<String>,
+        under: Vec<FolderId>,
+        not_under: Vec<FolderId>,
+        out_of: Option<FolderId>,
     },
     /// The earlier state, by the message's current id.
-    Was(HashMap<String, MailState>),
+    Was(HashMap<MessageId, MailState>),
     /// No longer existing.
     Deleted,
     /// Copied, which no state shows.
@@ -72,7 +72,7 @@ impl PlannedAction {
     }
 
     /// Returns true if the message that had this id is in the expected state.
-    pub(super) fn is_met_by(&self, id: &str, state: &MailState) -> bool {
+    pub(super) fn is_met_by(&self, id: &MessageId, state: &MailState) -> bool {
         match &self.expected {
             ExpectedState::Unread(unread) => state.unread == *unread,
             // A flag without a due date accepts any due date.
@@ -103,7 +103,7 @@ impl PlannedAction {
 
     /// Returns true if a message is in the expected state: `now` is its state, or
     /// `None` if it no longer exists.
-    pub(super) fn is_done(&self, id: &str, now: Option<&MailState>) -> bool {
+    pub(super) fn is_done(&self, id: &MessageId, now: Option<&MailState>) -> bool {
         match (&self.expected, now) {
             (ExpectedState::Deleted, now) => now.is_none(),
             (ExpectedState::Copied, now) => now.is_some(),
@@ -181,7 +181,7 @@ pub(crate) fn check(verb: ModifyVerb, with: &ActionArguments) -> Result<()> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CreatedFolder {
     /// The provider's id; empty in a dry run.
-    pub(crate) id: String,
+    pub(crate) id: FolderId,
     pub(crate) name: String,
     /// True for a category: a label that is not a folder.
     pub(crate) category: bool,
@@ -308,14 +308,14 @@ async fn plan_move(
     let expected = ExpectedState::Labelled {
         under: vec![place.id.clone()],
         not_under: removed.clone(),
-        out_of: Some(inbox.to_owned()),
+        out_of: Some(inbox.into()),
     };
     let step = if removed.is_empty() {
         MessageAction::Move(place.id)
     } else {
         // Here a move is a change of labels, too, so one request makes both.
         let away = ["inbox", "spam", "trash"].map(|word| can.system_label(word));
-        let away = away.into_iter().flatten().map(str::to_owned);
+        let away = away.into_iter().flatten().map(FolderId::from);
         MessageAction::Label { add: vec![place.id], remove: away.chain(removed).collect() }
     };
     Ok(vec![PlannedAction { step, expected }])
@@ -359,12 +359,12 @@ async fn plan_labels(
 }
 
 /// Returns the action that removes labels, if there are any.
-fn removal(labels: Vec<String>) -> Option<PlannedAction> {
+fn removal(labels: Vec<FolderId>) -> Option<PlannedAction> {
     (!labels.is_empty()).then(|| labelled(Vec::new(), labels))
 }
 
 /// Returns the action that adds labels and removes others.
-fn labelled(add: Vec<String>, remove: Vec<String>) -> PlannedAction {
+fn labelled(add: Vec<FolderId>, remove: Vec<FolderId>) -> PlannedAction {
     PlannedAction {
         step: MessageAction::Label { add: add.clone(), remove: remove.clone() },
         expected: ExpectedState::Labelled { under: add, not_under: remove, out_of: None },
@@ -377,7 +377,7 @@ async fn find_labels(
     names: &[String],
     with: &ActionArguments,
     created: &mut Vec<CreatedFolder>,
-) -> Result<Vec<String>> {
+) -> Result<Vec<FolderId>> {
     let mut ids = Vec::new();
     for name in names {
         let place = find(mailbox, name, FolderKind::Label, with, created).await?;
@@ -389,7 +389,7 @@ async fn find_labels(
 }
 
 /// Returns the ids of the labels to remove, which are never created.
-async fn find_removed(mailbox: &dyn Mailbox, with: &ActionArguments) -> Result<Vec<String>> {
+async fn find_removed(mailbox: &dyn Mailbox, with: &ActionArguments) -> Result<Vec<FolderId>> {
     let existing = ActionArguments { create: false, may_create: false, ..with.clone() };
     find_labels(mailbox, &with.without, &existing, &mut Vec::new()).await
 }
@@ -407,7 +407,7 @@ enum FolderMove {
 async fn plan_folder_move(mailbox: &dyn Mailbox, way: FolderMove) -> Result<Vec<PlannedAction>> {
     let can = mailbox.capabilities();
     let known = async |word: &str| match can.system_label(word) {
-        Some(id) => Ok(id.to_owned()),
+        Some(id) => Ok(FolderId::from(id)),
         None => mailbox.find_folder(word, FolderKind::Folder, false).await.map(|place| place.id),
     };
     let (step, expected) = match way {
@@ -465,9 +465,9 @@ pub(crate) async fn find(
                 }
             };
             mailbox.rehearse(&change).await?;
-            let (id, name) = (String::new(), name.to_owned());
+            let (id, name) = (FolderId::default(), name.to_owned());
             created.push(CreatedFolder { id, name: name.clone(), category, above });
-            Ok(FolderRef { id: String::new(), name, made: true })
+            Ok(FolderRef { id: FolderId::default(), name, made: true })
         }
         Err(error) if error.kind() == ErrorKind::NotFound && with.may_create => {
             let instead = error.next_step().unwrap_or_default();

@@ -9,6 +9,7 @@ use std::time::Duration;
 use daysheet_core::call::doubt::look_for;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::MailState;
 
 use super::actions::PlannedAction;
@@ -41,7 +42,7 @@ struct ActedMessages {
     /// Their positions among the changes.
     places: Vec<usize>,
     /// Their original ids.
-    ids: Vec<String>,
+    ids: Vec<MessageId>,
     /// Their states before the action.
     states: Vec<MailState>,
 }
@@ -158,7 +159,7 @@ async fn look_again(
     look_for(look, || async move {
         let known: Vec<usize> = lock(found).keys().copied().collect();
         let missing: Vec<usize> = places.iter().copied().filter(|at| !known.contains(at)).collect();
-        let now: Vec<String> =
+        let now: Vec<MessageId> =
             missing.iter().filter_map(|at| Some(sent.states.get(*at)?.id.clone())).collect();
         for (at, state) in missing.iter().zip(mailbox.states(&now).await) {
             let state = match state {

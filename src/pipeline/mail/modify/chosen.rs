@@ -8,6 +8,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::{self, RowContext};
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::{ListRequest, Mailbox, SearchTotal};
 use daysheet_core::query::{self, Query};
 use daysheet_core::schemas::MESSAGE;
@@ -32,7 +33,7 @@ pub(crate) struct ChosenMessages {
     pub(crate) account: Account,
     pub(crate) label: String,
     pub(crate) mailbox: Arc<dyn Mailbox>,
-    pub(crate) ids: Vec<String>,
+    pub(crate) ids: Vec<MessageId>,
 }
 
 /// The messages of all accounts.
@@ -48,7 +49,7 @@ pub(crate) struct MessageChoice {
 
 /// The messages of one account.
 struct AccountMatches {
-    ids: Vec<String>,
+    ids: Vec<MessageId>,
     /// The total number, as far as known.
     total: Option<SearchTotal>,
     /// True if there are more.
@@ -165,7 +166,7 @@ pub(crate) async fn choose_messages(
 async fn chosen_messages(
     ctx: &Context,
     account: Account,
-    ids: Vec<String>,
+    ids: Vec<MessageId>,
 ) -> Result<ChosenMessages> {
     Ok(ChosenMessages {
         label: account_labels(ctx).await?.label_of(&account.id),
@@ -197,7 +198,7 @@ async fn find_messages(ctx: &Context, account: &Account, query: &Query) -> Resul
         let ids = ids.filter_map(|item| flatten::key(&MESSAGE, item, &context));
         // A message that could not be fetched matches as well.
         let ids = ids.chain(page.failed.into_iter().map(|one| one.id));
-        found.ids.extend(ids.filter(|id| known.insert(id.clone())));
+        found.ids.extend(ids.map(MessageId::from).filter(|id| known.insert(id.clone())));
         found.total = found.total.or(page.total);
         for note in page.notes {
             if !found.notes.contains(&note) {

@@ -8,6 +8,7 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::error::Result;
 use daysheet_core::flatten::{self, RowContext};
 use daysheet_core::project::project;
+use daysheet_core::provider::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{MailState, MessageFlag};
 use daysheet_core::provider::{BodyForm, MailCapabilities, Mailbox};
 use daysheet_core::query;
@@ -41,7 +42,7 @@ pub(super) struct ChangeReport {
     pub(super) undo: Option<u64>,
     pub(super) dry_run: bool,
     /// Subjects by the ids of messages; `None` if there are too many for rows.
-    pub(super) subjects: Option<HashMap<String, String>>,
+    pub(super) subjects: Option<HashMap<MessageId, String>>,
 }
 
 impl ChangeReport {
@@ -215,7 +216,7 @@ async fn unmet_outcomes(
 async fn changed_rows(
     ctx: &Context,
     works: &[AccountBatch],
-    subjects: &HashMap<String, String>,
+    subjects: &HashMap<MessageId, String>,
     several: bool,
 ) -> Result<RowTable> {
     let mut columns = MODIFIED.up_to(ColumnLevel::Key);
@@ -263,7 +264,7 @@ async fn first_rows(ctx: &Context, works: &[AccountBatch], several: bool) -> Res
     let mut rows = RowTable::new(&MESSAGE, columns.clone());
     for work in works {
         let room = SHOWN.saturating_sub(rows.len());
-        let ids: Vec<String> =
+        let ids: Vec<MessageId> =
             work.changes.iter().take(room).map(|change| change.before.id.clone()).collect();
         if ids.is_empty() {
             continue;
@@ -285,8 +286,8 @@ async fn first_rows(ctx: &Context, works: &[AccountBatch], several: bool) -> Res
 /// Returns the subjects of messages by their ids; those that cannot be read are left out. `None`
 /// if there are too many messages for rows.
 pub(super) async fn subjects(
-    messages: Vec<(Arc<dyn Mailbox>, Vec<String>)>,
-) -> Option<HashMap<String, String>> {
+    messages: Vec<(Arc<dyn Mailbox>, Vec<MessageId>)>,
+) -> Option<HashMap<MessageId, String>> {
     if messages.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS {
         return None;
     }
@@ -312,7 +313,9 @@ fn needs_names(change: &MessageChange, can: &MailCapabilities) -> bool {
     let is_system =
         |id: &str| id.is_empty() || can.system_labels.iter().any(|(_, known)| *known == id);
     let (before, after) = (&change.before, change.now.as_ref().unwrap_or(&change.before));
-    before.labels != after.labels || !is_system(&before.folder) || !is_system(&after.folder)
+    before.labels != after.labels
+        || !is_system(before.folder.as_str())
+        || !is_system(after.folder.as_str())
 }
 
 /// The words for the states of messages of one account.
@@ -326,15 +329,16 @@ impl StateWords<'_> {
     /// Returns the differences between two states, in words: before, and after.
     fn difference(&self, before: &MailState, after: Option<&MailState>) -> [String; 2] {
         let Some(after) = after else {
-            return [self.folder(&before.folder), "deleted".to_owned()];
+            return [self.folder(before.folder.as_str()), "deleted".to_owned()];
         };
         let side = |one: &MailState, other: &MailState| {
             let mut words = Vec::new();
             if one.folder != other.folder {
-                words.push(self.folder(&one.folder));
+                words.push(self.folder(one.folder.as_str()));
             }
-            let other_labels: &BTreeSet<String> = &other.labels;
-            words.extend(one.labels.difference(other_labels).map(|label| self.name(label)));
+            let other_labels: &BTreeSet<FolderId> = &other.labels;
+            words
+                .extend(one.labels.difference(other_labels).map(|label| self.name(label.as_str())));
             if one.unread != other.unread {
                 words.push(if one.unread { "unread" } else { "read" }.to_owned());
             }

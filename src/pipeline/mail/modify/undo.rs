@@ -7,6 +7,7 @@
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::error::Result;
 use daysheet_core::provider::Account;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::{FolderKind, MailState};
 use daysheet_core::text::{Note, note, ours, quoted, quoted_list};
 
@@ -104,7 +105,7 @@ pub(crate) async fn undo_messages(
             .await
             .map_err(|error| error.context("no message was changed"))?
     };
-    let changed = |work: &AccountBatch| -> Vec<String> {
+    let changed = |work: &AccountBatch| -> Vec<MessageId> {
         work.changes.iter().map(|change| change.before.id.clone()).collect()
     };
     let named: Vec<_> =
@@ -131,7 +132,7 @@ async fn remaining_folders(
             (false, false) => (FolderKind::Folder, "folder"),
         };
         // It was deleted since.
-        let Ok(found) = mailbox.find_folder(&one.id, kind, false).await else {
+        let Ok(found) = mailbox.find_folder(one.id.as_str(), kind, false).await else {
             continue;
         };
         let above = ctx.store.created_with(&chosen.account.id, &one.id).await;
@@ -171,7 +172,7 @@ fn restored_messages(
 async fn plan(chosen: ChosenMessages, account_undo: Vec<MessageUndo>) -> AccountBatch {
     // The change may have given a message another id.
     let id = |one: &MessageUndo| one.after.as_ref().unwrap_or(&one.before).id.clone();
-    let ids: Vec<String> = account_undo.iter().map(id).collect();
+    let ids: Vec<MessageId> = account_undo.iter().map(id).collect();
     let mut states = chosen.mailbox.states(&ids).await.into_iter();
     let mut work = AccountBatch::new(chosen);
     let mut targets = Vec::new();

@@ -6,6 +6,7 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, Confirmation};
 use daysheet_core::call::progress;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::{DraftOrigin, MailPerson, OutgoingMessage, SourceMessage};
 use daysheet_core::schemas::Service;
 use daysheet_core::text::Note;
@@ -113,10 +114,11 @@ async fn lists_of(
 ) -> Result<Vec<MailingList>> {
     let mut lists: Vec<MailingList> = Vec::new();
     for (account, chosen) in accounts.iter().enumerate() {
-        let ids: Vec<&str> = chosen.ids.iter().map(String::as_str).collect();
+        let ids: Vec<&str> = chosen.ids.iter().map(MessageId::as_str).collect();
         let kind = HandleKind::Message;
         let numbers = ctx.store.handles(&chosen.account.id, kind, &ids).await?;
-        let messages = join_all(ids.iter().map(|id| chosen.mailbox.source_message(id))).await;
+        let messages =
+            join_all(chosen.ids.iter().map(|id| chosen.mailbox.source_message(id))).await;
         for ((number, id), message) in numbers.into_iter().zip(ids).zip(messages) {
             let handle = kind.handle(number);
             let message = match message {
@@ -241,7 +243,7 @@ async fn draft_unsubscribe(
     };
     let response = chosen.mailbox.create(&DraftOrigin::New, &outgoing, caller).await?;
     let kind = HandleKind::Draft;
-    let handle = handle_after(ctx, &chosen.account, kind, &response.id, notes).await;
+    let handle = handle_after(ctx, &chosen.account, kind, response.id.as_str(), notes).await;
     Ok(format!(
         "not unsubscribed yet: send draft {handle}, to {}, with mail_send",
         short(&message.to)

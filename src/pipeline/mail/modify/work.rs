@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::MailState;
 
 use super::actions::{CreatedFolder, PlannedAction};
@@ -42,7 +43,7 @@ pub(crate) enum MessageOutcome {
 
 /// A message that is not in the expected state, and why.
 pub(crate) struct UnmetState {
-    pub(crate) id: String,
+    pub(crate) id: MessageId,
     pub(crate) result: &'static str,
     pub(crate) why: String,
 }
@@ -67,7 +68,7 @@ impl AccountBatch {
             account: &self.chosen.account.email,
             tool: "mail_modify",
             op,
-            ids: ids.collect(),
+            ids: ids.map(String::from).collect(),
             recipients: Vec::new(),
             outcome,
         }
@@ -103,8 +104,8 @@ impl AccountBatch {
     }
 
     /// Adds a message that is not in the expected state.
-    pub(super) fn miss(&mut self, id: &str, result: &'static str, why: impl Into<String>) {
-        self.misses.push(UnmetState { id: id.to_owned(), result, why: why.into() });
+    pub(super) fn miss(&mut self, id: &MessageId, result: &'static str, why: impl Into<String>) {
+        self.misses.push(UnmetState { id: id.clone(), result, why: why.into() });
     }
 }
 

@@ -7,7 +7,7 @@
 
 use daysheet_core::budget::value::ValueHint;
 use daysheet_core::budget::{AnswerItem, WholeAnswer};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, ThreadId};
 use daysheet_core::row::RowCell;
 
 /// The account and thread of a message.
@@ -16,7 +16,7 @@ pub struct MessageLocation {
     /// The account's id and its address.
     pub account: (AccountId, String),
     /// The provider's id of the thread, if reported.
-    pub conversation: Option<String>,
+    pub conversation: Option<ThreadId>,
 }
 
 impl MessageLocation {

@@ -4,6 +4,7 @@ use daysheet_core::error::Error;
 use daysheet_core::flatten::{RowContext, RowRoom};
 use daysheet_core::project::project;
 use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::ids::MessageId;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::MESSAGE;
 use daysheet_core::text::fence::lengths;
@@ -37,12 +38,12 @@ pub(crate) async fn fill_lengths(
         tz: None,
     };
     let ids = rows.extras().iter().map(|extra| extra.provider_id.clone());
-    let ids: Vec<(usize, String)> =
-        ids.enumerate().filter_map(|(at, id)| Some((at, id?))).collect();
+    let ids: Vec<(usize, MessageId)> =
+        ids.enumerate().filter_map(|(at, id)| Some((at, id?.into()))).collect();
     let mut failed = None;
     // Their texts are in memory together, so few are fetched at once.
     for some in ids.chunks(AT_ONCE) {
-        let keys: Vec<String> = some.iter().map(|(_, id)| id.clone()).collect();
+        let keys: Vec<MessageId> = some.iter().map(|(_, id)| id.clone()).collect();
         let messages = mailbox.read_messages(&keys, &projection, body_form(BodyChoice::Text)).await;
         for ((at, _), message) in some.iter().zip(messages) {
             let readable = match message {

@@ -4,7 +4,7 @@
 use daysheet_core::body::ReadableText;
 use daysheet_core::error::Result;
 use daysheet_core::provider::MessageContent;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, MessageId};
 use daysheet_core::schemas::{MESSAGE, TableColumn};
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub(crate) struct MessageTarget {
     /// The account's id.
     pub(crate) account: AccountId,
     /// The provider's id.
-    pub(crate) id: String,
+    pub(crate) id: MessageId,
 }
 
 /// A fetched message.

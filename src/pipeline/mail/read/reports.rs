@@ -21,7 +21,7 @@ pub(super) async fn add_reports(
     let mut all = RowTable::new(&REPORT, columns.clone());
     for messages in by_account(fetched) {
         let rows = |one: &FetchedMessage| {
-            report::rows(&one.target.id, one.message.report.as_deref().unwrap_or_default())
+            report::rows(one.target.id.as_str(), one.message.report.as_deref().unwrap_or_default())
         };
         let objects: Vec<_> = messages.iter().flat_map(rows).collect();
         let Some(first) = messages.first().filter(|_| !objects.is_empty()) else {

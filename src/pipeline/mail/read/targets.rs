@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::project;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::provider::ids::{AccountId, ThreadId};
 use daysheet_core::provider::{
     Account, BodyForm, Mailbox, MessageContent, ThreadMessage, ThreadRole,
 };
@@ -42,7 +42,7 @@ impl FetchedTargets {
         &mut self,
         mailbox: &dyn Mailbox,
         account: &Account,
-        thread: &str,
+        thread: &ThreadId,
     ) -> Result<Vec<ThreadMessage>> {
         let projection = project(mailbox.api(), &columns()?);
         let Some(whole) = mailbox.whole_thread(thread, &projection, self.form).await? else {
@@ -52,7 +52,7 @@ impl FetchedTargets {
             self.contents.insert(MessageTarget { account: account.id.clone(), id }, content);
         }
         let threads = self.threads.entry(account.id.clone()).or_default();
-        threads.insert(thread.to_owned(), whole.messages.clone());
+        threads.insert(thread.clone(), whole.messages.clone());
         Ok(whole.messages)
     }
 }
@@ -131,12 +131,13 @@ async fn resolve_target(
     if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Message, name).await? {
         // Only checks that the handle belongs to the named account.
         owner_named(ctx, &owner, account).await?;
-        return Ok(vec![target(&owner, id)]);
+        return Ok(vec![target(&owner, id.into())]);
     }
     if let Some((owner, id)) = message_of_draft(ctx, name, account).await? {
         return Ok(vec![target(&owner.id, id)]);
     }
-    if let Some((owner, thread)) = resolve_handle(ctx, HandleKind::Thread, name).await? {
+    if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Thread, name).await? {
+        let thread = ThreadId::from(id);
         let owner = owner_named(ctx, &owner, account).await?;
         let mailbox = ctx.connect.mailbox(&owner)?;
         let mut messages = match fetched {
@@ -168,7 +169,7 @@ async fn resolve_target(
     let fits = |account: &Account| ctx.connect.mailbox(account)?.check_id(name);
     let such = "m12 from mail_search, or d5 from mail_draft";
     let account = owner_of_id(ctx, name, account, fits, such).await?;
-    Ok(vec![target(&account.id, name.to_owned())])
+    Ok(vec![target(&account.id, name.into())])
 }
 
 /// Returns true for a letter and digits: a mistyped handle.

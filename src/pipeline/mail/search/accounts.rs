@@ -5,6 +5,7 @@ use std::sync::Arc;
 use daysheet_core::error::Result;
 use daysheet_core::flatten::RowContext;
 use daysheet_core::project::project;
+use daysheet_core::provider::ids::FolderId;
 use daysheet_core::provider::{Account, FailedItem, ListRequest, Mailbox, SearchTotal};
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{MESSAGE, Service};
@@ -149,7 +150,11 @@ async fn find_part(
 }
 
 /// Returns the request for the list of one account, in the folder with this id if one was named.
-fn list_request(request: &SearchContext<'_>, api: Service, folder: Option<String>) -> ListRequest {
+fn list_request(
+    request: &SearchContext<'_>,
+    api: Service,
+    folder: Option<FolderId>,
+) -> ListRequest {
     // Rows are merged by date, whether or not it is shown.
     let mut read = if request.merged {
         with_date(&request.columns, request.table)

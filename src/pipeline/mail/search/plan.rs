@@ -3,6 +3,7 @@
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::RowRoom;
+use daysheet_core::provider::ids::FolderId;
 use daysheet_core::provider::{Account, HIDDEN};
 use daysheet_core::query::{
     self, DateContext, ListedConditions, ME, MessagePart, Query, QueryTerm,
@@ -147,9 +148,9 @@ pub(crate) async fn folder_of(
     ctx: &Context,
     folder: &str,
     account: &Account,
-) -> Result<Option<String>> {
+) -> Result<Option<FolderId>> {
     match resolve_handle(ctx, HandleKind::Folder, folder).await? {
-        Some((owner, id)) if owner == account.id => Ok(Some(id)),
+        Some((owner, id)) if owner == account.id => Ok(Some(id.into())),
         Some((owner, _)) => {
             let labels = account_labels(ctx).await?;
             let (owner, other) = (labels.label_of(&owner), labels.label_of(&account.id));

@@ -38,7 +38,7 @@ fmt:
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
-    cargo clippy --all-targets --no-default-features --locked -- -D warnings
+    cargo clippy --no-default-features --locked -- -D warnings
 
 # Run the gate.
 gate:

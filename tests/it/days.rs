@@ -96,18 +96,19 @@ fn weekdays(random: &mut Random) -> Vec<Zoned> {
         .collect()
 }
 
-/// Returns instants within an hour of the beginning and of the end of summer time.
+/// Returns an instant for each zone, within an hour of the beginning of summer time in one zone and
+/// of its end in the next.
 fn summer_times(random: &mut Random) -> Vec<Zoned> {
-    let mut found = Vec::new();
-    for zone in CHANGING {
-        let zone = TimeZone::get(zone).unwrap();
-        let year = date(random.year(), 1, 1).to_zoned(zone.clone()).unwrap();
-        for change in zone.following(year.timestamp()).take(2) {
+    let zones = CHANGING.into_iter().enumerate();
+    zones
+        .map(|(at, name)| {
+            let zone = TimeZone::get(name).unwrap();
+            let year = date(random.year(), 1, 1).to_zoned(zone.clone()).unwrap();
+            let change = zone.following(year.timestamp()).nth(at % 2).unwrap();
             let minutes = SignedDuration::from_mins(random.within(-60, 59));
-            found.push((change.timestamp() + minutes).to_zoned(zone.clone()));
-        }
-    }
-    found
+            (change.timestamp() + minutes).to_zoned(zone.clone())
+        })
+        .collect()
 }
 
 /// Returns instants on days that are prone to calendar errors.

@@ -48,7 +48,7 @@ fn large_texts_are_read_up_to_a_limit() {
     let cases = [
         (vec![of_length(MAX_BYTES)], PartForm::Text, MAX_BYTES, &[][..], None),
         (vec![of_length(MAX_BYTES + 1)], PartForm::Text, MAX_BYTES, &[SHORT][..], None),
-        (vec![of_length(31 * MAX_BYTES)], PartForm::Markdown, MAX_BYTES, &[SHORT], None),
+        (vec![of_length(2 * MAX_BYTES)], PartForm::Markdown, MAX_BYTES, &[SHORT], None),
         (
             vec![plain(&format!("{}b", " ".repeat(MAX_BYTES)))],
             PartForm::Text,
@@ -63,7 +63,7 @@ fn large_texts_are_read_up_to_a_limit() {
         (vec![page(2 * MAX_BYTES)], PartForm::Text, 2 * MAX_BYTES - 4, &[], None),
         (vec![page(2 * MAX_BYTES + 1)], PartForm::Text, 2 * MAX_BYTES - 4, &[HTML], None),
         (vec![html(&picture)], PartForm::Text, "On".len(), &[], None),
-        (vec![page(31 * MAX_BYTES)], PartForm::Html, MAX_BYTES, &[SHORT], None),
+        (vec![page(2 * MAX_BYTES + 1)], PartForm::Html, MAX_BYTES, &[SHORT], None),
         // Many texts together stay within the limit, too.
         (
             vec![

@@ -50,7 +50,7 @@ impl From<AccountRow> for Account {
             added: Timestamp::from_second(row.added).unwrap_or(Timestamp::UNIX_EPOCH),
             id: row.id,
             provider: row.provider,
-            email: row.email,
+            email: row.email.into(),
             via: row.via,
             tenant: row.tenant,
             status: row.status,

@@ -62,7 +62,7 @@ impl OutlookCalendar {
         let shared = account.via.is_some().then_some(account.email.as_str());
         Ok(Self {
             graph: GraphAccount::new(services, tokens, shared)?,
-            address: account.email.clone(),
+            address: account.email.to_string(),
         })
     }
 

@@ -142,7 +142,7 @@ async fn names_in(ctx: &Context, account: &Account, table: &'static Table) -> Re
     let columns: Vec<_> = table.field("name").into_iter().collect();
     let page = mailbox.lookup(table, &PeopleQuery::default(), &project(api, &columns)).await?;
     let context =
-        RowContext { names: &page.names, ..ctx.context_for(api, &account.email, account) };
+        RowContext { names: &page.names, ..ctx.context_for(api, account.email.as_str(), account) };
     let rows = rows_of(&context, table, &columns, &page.items, &mut Vec::new());
     let name = |row: &[RowCell]| match row {
         [RowCell::Text(name), ..] => Some(name.clone()),

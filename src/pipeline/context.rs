@@ -68,7 +68,7 @@ impl Context {
         label: &'a str,
         account: &'a Account,
     ) -> RowContext<'a> {
-        RowContext { api, account: label, address: &account.email, ..self.local() }
+        RowContext { api, account: label, address: account.email.as_str(), ..self.local() }
     }
 
     /// Awaits one account. If it is one of several, it fails when it takes too long,

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use daysheet_core::error::Result;
 use daysheet_core::flatten::{self, RowContext};
 use daysheet_core::project::project;
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::{Account, Mailbox, PeopleQuery};
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{CONTACT, SAVED};
@@ -71,7 +72,7 @@ async fn people_of_account(
     let mut people: Vec<_> = listed.collect();
     // The reader's own addresses are imitated, too.
     let accounts = ctx.accounts.list().await.unwrap_or_default();
-    let own = |one: &Account| KnownPerson::new(MailAddress::new(None, &one.email), true);
+    let own = |one: &Account| KnownPerson::new(MailAddress::new(None, one.email.as_str()), true);
     people.extend(accounts.iter().filter_map(own));
     let circle = AccountPeople {
         since: Instant::now(),
@@ -98,7 +99,7 @@ pub(super) async fn look_alikes(
 ) -> HashMap<MailAddress, Note> {
     let mut found = HashMap::new();
     for sender in senders {
-        if sender.email.eq_ignore_ascii_case(&account.email) || found.contains_key(&sender) {
+        if account.email.is(&sender.email) || found.contains_key(&sender) {
             continue;
         }
         let circle = people_of_account(ctx, account, mailbox).await;
@@ -185,7 +186,7 @@ pub(super) async fn mark_look_alikes(
 pub(super) async fn mistyped_notes(
     ctx: &Context,
     account: &Account,
-    addresses: Vec<String>,
+    addresses: Vec<&EmailAddress>,
 ) -> Vec<Note> {
     let mut notes = Vec::new();
     let Ok(mailbox) = ctx.connect.mailbox(account) else {
@@ -193,18 +194,20 @@ pub(super) async fn mistyped_notes(
     };
     for address in addresses {
         let circle = people_of_account(ctx, account, &*mailbox).await;
-        let Some(near) = nearest(&address, &circle.people) else {
+        let Some(near) = nearest(address.as_str(), &circle.people) else {
             continue;
         };
         // Everyone who writes may get on the list, so the sent mail decides.
-        let both = [address.clone(), near.address.email.clone()];
+        let both = [address.to_string(), near.address.email.clone()];
         // Without the sent mail, the address counts as known.
         let new = new_among(ctx, Some(account), &both).await.unwrap_or_default();
-        if new.contains(&address) && (near.sure || !new.contains(&near.address.email)) {
+        if new.iter().any(|one| address.is(one))
+            && (near.sure || !new.contains(&near.address.email))
+        {
             note_untrusted_quote(ctx);
             notes.push(note!(
                 "{} was never written to: did you mean {}?",
-                ours(&address),
+                ours(address),
                 quoted_end(&near.address.email)
             ));
         }

@@ -151,7 +151,7 @@ fn list_rows(ctx: &Context, page: &mut LookupPage, part: &LookupPart) -> RowTabl
     let context = RowContext {
         api: part.list.api,
         account: &part.label,
-        address: part.account.as_ref().map_or("", |account| &account.email),
+        address: part.account.as_ref().map_or("", |account| account.email.as_str()),
         names,
         ..ctx.local()
     };

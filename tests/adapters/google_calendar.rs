@@ -26,7 +26,7 @@ fn fixtures(table: &str) -> Vec<Value> {
 }
 
 fn guest(address: &str) -> EventGuest {
-    EventGuest { address: address.to_owned(), ..EventGuest::default() }
+    EventGuest { address: address.into(), ..EventGuest::default() }
 }
 
 fn at(text: &str) -> ZonedTime {

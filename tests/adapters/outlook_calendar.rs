@@ -46,7 +46,7 @@ pub fn hour(title: &str, start: &str) -> EventChange {
 }
 
 pub fn guest(address: &str) -> EventGuest {
-    EventGuest { address: address.to_owned(), ..EventGuest::default() }
+    EventGuest { address: address.into(), ..EventGuest::default() }
 }
 
 fn texts<'v>(items: &'v [Value], key: &str) -> Vec<&'v str> {

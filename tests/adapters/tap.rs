@@ -425,7 +425,7 @@ impl Tapped {
         let account = Account {
             id: format!("{provider}:{address}").into(),
             provider: provider.to_owned(),
-            email: address.to_owned(),
+            email: address.into(),
             via: via.map(str::to_owned),
             // Where a JMAP account's session is.
             tenant: (provider == "jmap").then(|| format!("{}/session", self.tap.base)),

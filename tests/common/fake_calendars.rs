@@ -486,7 +486,7 @@ pub fn event_data(id: &str, title: &str, start: EventTime, end: EventTime) -> Ev
 /// Returns a guest with an answer as rows show it.
 pub fn guest(address: &str, answer: char) -> EventGuest {
     EventGuest {
-        address: address.to_owned(),
+        address: address.into(),
         answer: match answer {
             '+' => Some(InvitationAnswer::Accepted),
             '-' => Some(InvitationAnswer::Declined),

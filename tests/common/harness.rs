@@ -46,7 +46,7 @@ struct Fakes<F>(Vec<Arc<F>>);
 
 impl<F: Fake> Fakes<F> {
     fn of(&self, account: &Account) -> Arc<F> {
-        let (name, _) = account.email.split_once('@').unwrap();
+        let (name, _) = account.email.as_str().split_once('@').unwrap();
         self.0.iter().find(|fake| fake.name() == name).unwrap().clone()
     }
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 /// Returns a person; an empty name counts as none given.
 pub fn person(name: &str, address: &str) -> MailPerson {
-    MailPerson { name: (!name.is_empty()).then(|| name.to_owned()), address: address.to_owned() }
+    MailPerson { name: (!name.is_empty()).then(|| name.to_owned()), address: address.into() }
 }
 
 /// Returns a message about lamps with the minimum of content.

@@ -21,7 +21,7 @@ fn moment(at: &ZonedTime) -> String {
 }
 
 fn person(guest: &EventGuest) -> String {
-    let mut text = guest.address.clone();
+    let mut text = guest.address.to_string();
     for (on, word) in [
         (guest.optional, " optional"),
         (guest.room, " room"),

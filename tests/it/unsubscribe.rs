@@ -198,7 +198,7 @@ async fn the_user_is_asked_first() {
     );
     assert!(reported.await.unwrap().contains("/off?id=7"));
     let draft = harness.ana().draft_message("draft1");
-    assert_eq!((&*draft.subject, &*draft.to[0].address), ("Stop", "off@list.example"));
+    assert_eq!((&*draft.subject, draft.to[0].address.as_str()), ("Stop", "off@list.example"));
 }
 
 #[tokio::test]

@@ -68,7 +68,7 @@ impl GoogleCalendar {
         let mut hub = CalendarHub::new(wire::client(services.share.clone()), google.bearer());
         hub.base_url(base.as_str().to_owned());
         hub.root_url(base.as_str().to_owned());
-        Ok(Self { hub, google, base, own: account.email.clone(), calendars: Mutex::new(None) })
+        Ok(Self { hub, google, base, own: account.email.to_string(), calendars: Mutex::new(None) })
     }
 
     /// Returns the account's calendars, the main one first; cached for [`LIST_LASTS`].

@@ -412,8 +412,7 @@ fn merge_guests(current: &Value, guests: &[EventGuest]) -> Result<Value> {
     let mut new_guests: Vec<Value> = guests
         .iter()
         .map(|guest| {
-            let one =
-                known.iter().find(|one| text(one, "email").eq_ignore_ascii_case(&guest.address));
+            let one = known.iter().find(|one| guest.address.is(text(one, "email")));
             attendee(guest, one)
         })
         .collect();

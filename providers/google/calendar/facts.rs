@@ -170,7 +170,7 @@ pub fn read_when(value: &Value) -> Option<EventTime> {
 
 fn guest(person: &Value) -> EventGuest {
     EventGuest {
-        address: text(person, "email").to_owned(),
+        address: text(person, "email").into(),
         name: some(person, "displayName"),
         answer: match text(person, "responseStatus") {
             "accepted" => Some(InvitationAnswer::Accepted),

@@ -316,11 +316,11 @@ impl GoogleCalendar {
     fn taking_part(&self, calendar: &CalendarId, event: &EventChange) -> EventChange {
         let mut event = event.clone();
         let me = if calendar == PRIMARY { &self.own } else { calendar.as_str() };
-        let is_me = |guest: &EventGuest| guest.address.eq_ignore_ascii_case(me);
+        let is_me = |guest: &EventGuest| guest.address.is(me);
         let calls = event.organizer.as_ref().is_none_or(is_me);
         let guests = event.guests.get_or_insert_default();
         if !calls && !guests.iter().any(is_me) {
-            guests.push(EventGuest { address: me.to_owned(), me: true, ..EventGuest::default() });
+            guests.push(EventGuest { address: me.into(), me: true, ..EventGuest::default() });
         }
         event
     }

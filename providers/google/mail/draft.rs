@@ -281,8 +281,7 @@ impl GmailMailbox {
             return Ok(false);
         }
         let aliases = self.senders().await?;
-        let same =
-            |one: &MailPerson, other: &MailPerson| one.address.eq_ignore_ascii_case(&other.address);
+        let same = |one: &MailPerson, other: &MailPerson| one.address.is(&other.address);
         Ok(from.iter().any(|one| aliases.iter().any(|alias| same(one, &alias.person))))
     }
 
@@ -345,7 +344,8 @@ fn usable(aliases: &[Value]) -> Vec<SendAlias> {
         |alias: &Value| Some(cell(text(alias, "displayName"))).filter(|name| !name.is_empty());
     // Addresses without a name are used with the main address's name.
     let usual = aliases.iter().find(|alias| is(alias, "isPrimary")).and_then(name);
-    let person = |address: &str, name: Option<String>| MailPerson { name, address: ascii(address) };
+    let person =
+        |address: &str, name: Option<String>| MailPerson { name, address: ascii(address).into() };
     let mut found: Vec<_> = aliases
         .iter()
         // Only custom aliases are verified; the main address always works.
@@ -371,7 +371,7 @@ fn usable(aliases: &[Value]) -> Vec<SendAlias> {
 /// Returns true if a draft has the content of a message, as far as Gmail stores it unchanged.
 fn says(stored: &OutgoingMessage, outgoing: &OutgoingMessage) -> bool {
     let people = |list: &[MailPerson]| -> Vec<String> {
-        list.iter().map(|one| one.address.to_lowercase()).collect()
+        list.iter().map(|one| one.address.as_str().to_lowercase()).collect()
     };
     let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let names = |outgoing: &OutgoingMessage| -> Vec<String> {

@@ -291,7 +291,7 @@ pub(super) fn people(item: &Value, name: &str) -> Vec<MailPerson> {
         .iter()
         .flat_map(|(_, value)| address_list(value))
         .filter(|one| one.email.contains('@'))
-        .map(|one| MailPerson { name: one.name, address: ascii(&one.email) })
+        .map(|one| MailPerson { name: one.name, address: ascii(&one.email).into() })
         .collect()
 }
 

@@ -323,8 +323,9 @@ fn list(guests: &[EventGuest], current: &Value) -> Value {
     let mut all: Vec<Value> =
         attendees(current).filter(|attendee| is_organizer(attendee, organizer)).cloned().collect();
     for guest in guests {
-        let known = attendees(current)
-            .find(|attendee| facts::address(attendee).eq_ignore_ascii_case(guest.address.trim()));
+        let known = attendees(current).find(|attendee| {
+            facts::address(attendee).eq_ignore_ascii_case(guest.address.as_str().trim())
+        });
         let kind = match (guest.room, guest.optional) {
             (true, _) => "resource",
             (false, true) => "optional",
@@ -335,7 +336,7 @@ fn list(guests: &[EventGuest], current: &Value) -> Value {
             known.clone()
         } else {
             let mut address = Map::new();
-            address.insert("address".to_owned(), guest.address.trim().into());
+            address.insert("address".to_owned(), guest.address.as_str().trim().into());
             if let Some(name) = &guest.name {
                 address.insert("name".to_owned(), name.as_str().into());
             }

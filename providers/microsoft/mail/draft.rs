@@ -49,7 +49,7 @@ const PAST: &str = "2000-01-01T00:00:00Z";
 impl Drafts for OutlookMailbox {
     async fn senders(&self) -> Result<Vec<SendAlias>> {
         let alias = |name: Option<String>, address: String, default| SendAlias {
-            person: MailPerson { name, address },
+            person: MailPerson { name, address: address.into() },
             signature: None,
             reply_to: None,
             default,
@@ -138,7 +138,7 @@ impl Drafts for OutlookMailbox {
         body.insert("internetMessageId".to_owned(), id.into());
         // Exchange checks an explicit sender against the right to send as them, so the user's own
         // address is omitted.
-        let own = outgoing.from.address.eq_ignore_ascii_case(self.address());
+        let own = outgoing.from.address.is(self.address());
         if !own || self.graph().is_shared() {
             body.insert("from".to_owned(), recipient(&outgoing.from));
         }

@@ -79,7 +79,7 @@ pub fn differences(before: &OutgoingMessage, after: &OutgoingMessage) -> Map<Str
         // Exchange derives the text from the HTML, which has not changed.
         new.remove("body");
     }
-    if !before.from.address.eq_ignore_ascii_case(&after.from.address) {
+    if !before.from.address.is(&after.from.address) {
         new.insert("from".to_owned(), recipient(&after.from));
     }
     new
@@ -105,7 +105,7 @@ fn person(recipient: &Value) -> Option<MailPerson> {
     }
     Some(MailPerson {
         name: Some(name).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(&address)),
-        address,
+        address: address.into(),
     })
 }
 
@@ -185,7 +185,7 @@ pub fn original(message: &Value, files: &[Value], address: &str) -> SourceMessag
         message_id: bare(text(message, "internetMessageId")).to_owned(),
         references: references(message),
         subject: text(message, "subject").to_owned(),
-        own: from.iter().any(|person| person.address.eq_ignore_ascii_case(address)),
+        own: from.iter().any(|person| person.address.is(address)),
         from,
         reply_to: people(message, "replyTo"),
         to: people(message, "toRecipients"),
@@ -220,7 +220,7 @@ pub fn stored_draft(message: &Value, files: &[Value], address: &str) -> StoredDr
     };
     let (document, plain) = body(message);
     let html_text = document.map(inner).unwrap_or_default().trim();
-    let own = || MailPerson { name: None, address: address.to_owned() };
+    let own = || MailPerson { name: None, address: address.into() };
     let outgoing = OutgoingMessage {
         message_id: bare(text(message, "internetMessageId")).to_owned(),
         from: person(nested(message, "from")).unwrap_or_else(own),

@@ -42,7 +42,7 @@ impl OutlookMailbox {
         let shared = account.via.is_some().then_some(account.email.as_str());
         Ok(Self {
             graph: GraphAccount::new(services, tokens, shared)?,
-            address: account.email.clone(),
+            address: account.email.to_string(),
             folders: Mutex::new(None),
             aliases: OnceCell::new(),
             senders: OnceCell::new(),

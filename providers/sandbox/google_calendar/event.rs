@@ -12,9 +12,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::store::calendars::{
-    CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent, same,
-};
+use crate::store::calendars::{CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent};
 
 /// The key of the properties that only Google's half stores for an event.
 pub(super) const OWN: &str = "google";
@@ -84,7 +82,7 @@ pub(super) fn private<'a>(event: &'a StoredEvent, key: &str) -> Option<&'a Value
 /// Returns true if a calendar's owner may change an event for everyone.
 pub(super) fn is_organizer(event: &StoredEvent, calendar: &StoredCalendar) -> bool {
     let organizer = &event.organizer.address;
-    organizer.is_empty() || same(organizer, &calendar.owner) || same(organizer, &calendar.id)
+    organizer.is_empty() || organizer.is(&calendar.owner) || organizer.is(&calendar.id)
 }
 
 impl EventView<'_> {
@@ -183,7 +181,7 @@ impl EventView<'_> {
     /// organizer is the calendar.
     fn person(&self, person: &EventGuest, organizer: bool) -> Value {
         let calendar = self.calendar;
-        let own = person.address.is_empty() || same(&person.address, &calendar.owner);
+        let own = person.address.is_empty() || person.address.is(&calendar.owner);
         let mut out = Map::new();
         let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
         if own && organizer && !calendar.main {
@@ -192,8 +190,8 @@ impl EventView<'_> {
             put("self", true.into());
             return out.into();
         }
-        let address = if own { &calendar.owner } else { &person.address };
-        put("email", address.as_str().into());
+        let address = if own { &calendar.owner } else { person.address.as_str() };
+        put("email", address.into());
         if let Some(name) = &person.name {
             put("displayName", name.as_str().into());
         }
@@ -244,7 +242,7 @@ impl EventView<'_> {
             .into_iter()
             .chain(event.guests.iter().map(|guest| (guest, false)))
             .collect();
-        let me = |guest: &EventGuest| same(&guest.address, &self.calendar.owner);
+        let me = |guest: &EventGuest| guest.address.is(&self.calendar.owner);
         let shown: Vec<Value> = all
             .into_iter()
             .map(|(guest, organizer)| {
@@ -265,7 +263,7 @@ impl EventView<'_> {
                     }
                 }
                 put("responseStatus", answer(guest.answer).into());
-                let reply = event.replies.iter().find(|it| same(&it.address, &guest.address));
+                let reply = event.replies.iter().find(|it| guest.address.is(&it.address));
                 if let Some(comment) = reply.and_then(|reply| reply.comment.as_deref()) {
                     put("comment", comment.into());
                 }

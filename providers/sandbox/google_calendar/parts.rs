@@ -72,7 +72,7 @@ pub(super) fn attendees(
         let organizes = if is_organizer(event, reading.calendar) {
             same(address, owner) || same(address, &reading.calendar.id)
         } else {
-            same(address, &event.organizer.address)
+            event.organizer.address.is(address)
         };
         if organizes {
             event.organizer.answer = answer;
@@ -86,10 +86,10 @@ pub(super) fn attendees(
             continue;
         }
         // A client that omits the name does not remove it.
-        let known = before.iter().find(|known| same(&known.address, address));
+        let known = before.iter().find(|known| known.address.is(address));
         let name = text("displayName")?.map(str::to_owned);
         event.guests.push(EventGuest {
-            address: address.to_owned(),
+            address: address.into(),
             name: name.or_else(|| known.and_then(|known| known.name.clone())),
             answer,
             optional: flag("optional")?,

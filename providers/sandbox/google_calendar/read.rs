@@ -104,7 +104,7 @@ pub(super) fn event(
         && let Some(organizer) = body.get("organizer")
         && let Some(address) = organizer.get("email").and_then(Value::as_str)
     {
-        event.organizer.address = address.to_owned();
+        event.organizer.address = address.into();
         let name = organizer.get("displayName").and_then(Value::as_str);
         event.organizer.name = name.map(str::to_owned);
     }

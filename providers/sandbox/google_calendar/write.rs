@@ -220,7 +220,7 @@ impl CalendarWrite<'_> {
             event.visibility = new.visibility;
             event.private = new.private.clone();
         });
-        let known = |guest: &&EventGuest| old.guest(&guest.address).is_none();
+        let known = |guest: &&EventGuest| old.guest(guest.address.as_str()).is_none();
         let more: Vec<EventGuest> = new.guests.iter().filter(known).cloned().collect();
         if !more.is_empty() {
             self.agenda.ask_more(place, more, tell);
@@ -275,7 +275,7 @@ impl CalendarWrite<'_> {
         let never = ZonedTime::Day(jiff::civil::Date::ZERO);
         let span = (never.clone(), never);
         let mut event = StoredEvent::new(self.at, id, uid, span, self.agenda.now());
-        event.organizer.address = self.calendar.owner.clone();
+        event.organizer.address = self.calendar.owner.clone().into();
         event
     }
 

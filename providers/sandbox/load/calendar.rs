@@ -320,7 +320,7 @@ fn event(entry: &IcalEvent, calendar: usize, owner: &str, now: Timestamp) -> Sto
     event.organizer = entry
         .organizer
         .clone()
-        .unwrap_or_else(|| EventGuest { address: owner.to_owned(), ..EventGuest::default() });
+        .unwrap_or_else(|| EventGuest { address: owner.into(), ..EventGuest::default() });
     event.guests.clone_from(&entry.guests);
     event.show = entry.show;
     event.visibility = entry.visibility;

@@ -238,7 +238,7 @@ impl StoredEvent {
 
     /// Returns the guest with an address.
     pub fn guest(&self, address: &str) -> Option<&EventGuest> {
-        self.guests.iter().find(|guest| same(&guest.address, address))
+        self.guests.iter().find(|guest| guest.address.is(address))
     }
 
     /// Returns the original start of an exception.

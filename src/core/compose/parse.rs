@@ -7,6 +7,7 @@ use mail_parser::{
 use super::ids::ends;
 use super::text as texts;
 use crate::error::{Error, Result};
+use crate::provider::ids::EmailAddress;
 use crate::provider::mail::{
     AttachmentContent, Importance, MailPerson, OutgoingAttachment, OutgoingMessage,
 };
@@ -60,7 +61,7 @@ pub fn read(raw: &[u8]) -> Result<OutgoingMessage> {
     let from = all(&HeaderName::From).into_iter().next();
     Ok(OutgoingMessage {
         message_id: message.message_id().unwrap_or_default().to_owned(),
-        from: from.unwrap_or(MailPerson { name: None, address: String::new() }),
+        from: from.unwrap_or(MailPerson { name: None, address: EmailAddress::default() }),
         to: all(&HeaderName::To),
         cc: all(&HeaderName::Cc),
         bcc: all(&HeaderName::Bcc),
@@ -105,8 +106,10 @@ fn people(list: Option<&Address<'_>>) -> Vec<MailPerson> {
     let one = |known: &mail_parser::Addr<'_>| {
         let address = text::cell(known.address()?);
         let name = known.name().map(text::cell);
-        (!address.is_empty())
-            .then(|| MailPerson { name: name.filter(|name| !name.is_empty()), address })
+        (!address.is_empty()).then(|| MailPerson {
+            name: name.filter(|name| !name.is_empty()),
+            address: address.into(),
+        })
     };
     list.unwrap_or_default().into_iter().filter_map(one).collect()
 }

@@ -55,7 +55,7 @@ pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
         for one in mailboxes(item).map_err(refused)? {
             let person = mailbox(one).map_err(refused)?;
             found.warnings.extend(warning(&person));
-            if known.insert(person.address.to_lowercase()) {
+            if known.insert(person.address.as_str().to_lowercase()) {
                 found.people.push(person);
             }
         }
@@ -114,14 +114,14 @@ fn is_bare_name(input: &str) -> bool {
 
 /// Returns true if the address belongs to one of these people.
 pub fn has_address(people: &[MailPerson], address: &str) -> bool {
-    people.iter().any(|one| one.address.eq_ignore_ascii_case(address))
+    people.iter().any(|one| one.address.is(address))
 }
 
 /// Converts a person from a received message to a recipient. `None` for an address that cannot be
 /// sent to. A name that contains another address is dropped with a warning.
 pub fn known_person(person: &MailPerson, warnings: &mut Vec<Note>) -> Option<MailPerson> {
-    let Ok(address) = ascii(&person.address) else {
-        warnings.push(note!("left out, not an address: {}", quoted_end(&person.address)));
+    let Ok(address) = ascii(person.address.as_str()) else {
+        warnings.push(note!("left out, not an address: {}", quoted_end(person.address.as_str())));
         return None;
     };
     let name = person.name.as_deref().map(text::cell);
@@ -137,7 +137,7 @@ pub fn known_person(person: &MailPerson, warnings: &mut Vec<Note>) -> Option<Mai
         }
         name => name.map(|name| text::clip(name, MAX_NAME).0),
     };
-    let person = MailPerson { name, address };
+    let person = MailPerson { name, address: address.into() };
     warnings.extend(warning(&person));
     Some(person)
 }
@@ -197,7 +197,7 @@ fn seen(host: &str) -> String {
 
 /// Returns a warning about an address that may be a look-alike.
 fn warning(person: &MailPerson) -> Option<Note> {
-    let (_, host) = person.address.rsplit_once('@')?;
+    let (_, host) = person.address.as_str().rsplit_once('@')?;
     let seen = seen(host);
     (seen != host).then(|| {
         note!(
@@ -276,7 +276,7 @@ fn mailbox(input: &str) -> Result<MailPerson> {
             let error = Error::argument(format!("{} is not an address", quoted(input)));
             return Err(error.next(BARE).naming(input));
         }
-        return Ok(MailPerson { name: None, address: ascii(input)? });
+        return Ok(MailPerson { name: None, address: ascii(input)?.into() });
     };
     let (name, rest) = input.split_at(opened);
     let inside = rest
@@ -303,7 +303,7 @@ fn mailbox(input: &str) -> Result<MailPerson> {
         ))
         .next("leave out the name, or the address in it"));
     }
-    Ok(MailPerson { name, address })
+    Ok(MailPerson { name, address: address.into() })
 }
 
 /// Returns the position of a character outside of quotes.

@@ -218,7 +218,7 @@ fn when(at: jiff::Timestamp, zone: &TimeZone) -> String {
 
 fn list(people: &[MailPerson]) -> String {
     let one = |person: &MailPerson| {
-        words::MailAddress::new(person.name.as_deref(), &person.address).to_string()
+        words::MailAddress::new(person.name.as_deref(), person.address.as_str()).to_string()
     };
     people.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::ids::{self, is_id};
 use super::people::{self, has_address};
 use crate::error::{Error, Result};
+use crate::provider::ids::EmailAddress;
 use crate::provider::mail::{MailPerson, SourceMessage};
 use crate::text;
 use crate::text::{Note, note, quoted_end};
@@ -70,7 +71,7 @@ fn without_mark<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
 /// message may have; in this case none of them is checked.
 pub fn recipients(
     original: &SourceMessage,
-    own: &[String],
+    own: &[EmailAddress],
     all: bool,
     warnings: &mut Vec<Note>,
 ) -> Result<(Vec<MailPerson>, Vec<MailPerson>)> {
@@ -91,10 +92,10 @@ pub fn recipients(
     }
     let first = reachable(first, warnings);
     let mut to: Vec<MailPerson> = Vec::new();
-    let mut known: HashSet<String> = own.iter().map(|one| one.to_lowercase()).collect();
+    let mut known: HashSet<String> = own.iter().map(|one| one.as_str().to_lowercase()).collect();
     let mut add = |list: &mut Vec<MailPerson>, people: Vec<MailPerson>| {
         for person in people {
-            if known.insert(person.address.to_lowercase()) {
+            if known.insert(person.address.as_str().to_lowercase()) {
                 list.push(person);
             }
         }
@@ -110,7 +111,7 @@ pub fn recipients(
     // A reply to a message to oneself goes to oneself.
     if to.is_empty() && cc.is_empty() {
         for person in first {
-            if !has_address(&to, &person.address) {
+            if !has_address(&to, person.address.as_str()) {
                 to.push(person);
             }
         }
@@ -131,11 +132,11 @@ fn elsewhere(original: &SourceMessage, warnings: &mut Vec<Note>) {
     let (Some(from), Some(reply)) = (original.from.first(), original.reply_to.first()) else {
         return;
     };
-    if !from.address.eq_ignore_ascii_case(&reply.address) {
+    if !from.address.is(&reply.address) {
         warnings.push(note!(
             "its Reply-To sends replies to {}, but it came from {}",
-            quoted_end(&reply.address),
-            quoted_end(&from.address)
+            quoted_end(reply.address.as_str()),
+            quoted_end(from.address.as_str())
         ));
     }
 }

@@ -196,7 +196,7 @@ fn essence(media: &str) -> String {
 
 fn addresses(people: &[MailPerson]) -> HeaderType<'_> {
     let one = |person: &MailPerson| {
-        Address::Address(EmailAddress { name: None, email: person.address.clone().into() })
+        Address::Address(EmailAddress { name: None, email: person.address.to_string().into() })
     };
     // The recipient's program would decode a name that looks encoded. Encoding it once more
     // preserves it.
@@ -262,12 +262,13 @@ fn check(outgoing: &OutgoingMessage) -> Result<()> {
     for (field, list) in lists {
         for person in list {
             line(field, person.name.as_deref().unwrap_or_default())?;
-            line(field, &person.address)?;
-            let ascii = people::ascii(&person.address).map_err(|error| error.context(field))?;
-            if !ascii.eq_ignore_ascii_case(&person.address) {
+            line(field, person.address.as_str())?;
+            let ascii =
+                people::ascii(person.address.as_str()).map_err(|error| error.context(field))?;
+            if !person.address.is(&ascii) {
                 return Err(Error::argument(format!(
                     "{field}: the domain of {} is not in ASCII",
-                    quoted(&person.address)
+                    quoted(person.address.as_str())
                 ))
                 .next(format!("write {ascii}")));
             }

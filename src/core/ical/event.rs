@@ -92,7 +92,7 @@ impl IcalEvent {
         let own = [&mut self.uid, &mut self.title, &mut self.place, &mut self.notes];
         let rule = self.repeat.as_mut().map(|repeat| &mut repeat.rule);
         let guests = self.organizer.iter_mut().chain(&mut self.guests);
-        let people = guests.flat_map(|one| [Some(&mut one.address), one.name.as_mut()]);
+        let people = guests.flat_map(|one| [Some(one.address.text_mut()), one.name.as_mut()]);
         own.into_iter()
             .chain(rule)
             .chain(people.flatten())

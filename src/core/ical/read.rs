@@ -185,7 +185,7 @@ fn entry(
     entry.reminder = reminder(event, &entry);
     // RFC 5546 lists the organizer among the attendees too; only its answer is kept.
     if let Some(organizer) = &mut entry.organizer {
-        let same = |guest: &EventGuest| guest.address.eq_ignore_ascii_case(&organizer.address);
+        let same = |guest: &EventGuest| guest.address.is(&organizer.address);
         if let Some(at) = parts.guests.iter().position(same) {
             organizer.answer = parts.guests.remove(at).answer;
         }
@@ -332,7 +332,7 @@ fn guest(property: &IcalProperty) -> EventGuest {
         _ => None,
     };
     EventGuest {
-        address: text::cell(address),
+        address: text::cell(address).into(),
         name: property.param_text("CN").map(|name| text::cell(&name)).filter(|it| !it.is_empty()),
         answer,
         optional: is("ROLE", "OPT-PARTICIPANT"),

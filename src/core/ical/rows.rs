@@ -16,7 +16,7 @@ pub fn object(
     times: Option<(EventTime, EventTime)>,
 ) -> Map<String, Value> {
     let organizer = entry.organizer.as_ref();
-    let organizer = organizer.map(|guest| recipient(guest.name.as_deref(), &guest.address));
+    let organizer = organizer.map(|guest| recipient(guest.name.as_deref(), guest.address.as_str()));
     let fields = [
         ("kind", json!(if entry.cancelled { "cancel" } else { kind })),
         ("start", json!(times.map(|(start, _)| time(start)))),

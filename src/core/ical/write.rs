@@ -257,7 +257,7 @@ fn attendee(guest: &EventGuest) -> ICalendarEntry {
 }
 
 fn person(name: ICalendarProperty, guest: &EventGuest) -> ICalendarEntry {
-    let address = crate::text::cell(&guest.address);
+    let address = crate::text::cell(guest.address.as_str());
     let address = if address.contains(':') { address } else { format!("mailto:{address}") };
     let mut entry = uri(name, &address);
     if let Some(called) = &guest.name {

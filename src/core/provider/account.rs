@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::ids::AccountId;
+use super::ids::{AccountId, EmailAddress};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The state of an account's grant.
@@ -56,7 +56,7 @@ pub struct Account {
     /// The provider's name, such as `google`.
     pub provider: String,
     /// The mailbox's address.
-    pub email: String,
+    pub email: EmailAddress,
     /// The person who signed in, if the mailbox is not their own but shared with them.
     pub via: Option<String>,
     /// The tenant that it signed in at, for providers that have tenants.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::capabilities::CalendarCapabilities;
-use super::ids::{CalendarId, EventId};
+use super::ids::{CalendarId, EmailAddress, EventId};
 use super::list::ListPage;
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
@@ -126,7 +126,7 @@ pub struct EventData {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventGuest {
     /// The address in its original spelling.
-    pub address: String,
+    pub address: EmailAddress,
     /// The display name.
     pub name: Option<String>,
     /// Their answer to the invitation.

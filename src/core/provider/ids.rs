@@ -1,4 +1,5 @@
-//! Ids that cross the port, each as a type of its own, so that none can be passed for another.
+//! Ids and addresses that cross the port, each as a type of its own, so that none can be passed for
+//! another.
 //!
 //! They are the provider's, except [`AccountId`], and can only be compared. Rows, handles, cursors
 //! and the store carry them as text: [`as_str`](EventId::as_str) and `From` convert at that
@@ -100,4 +101,26 @@ ids! {
     /// The id of an event, a series or an occurrence. It is enough to find the event, so it
     /// includes the calendar's id where the service needs that.
     EventId,
+    /// A mail address, in the spelling that it came in. `==` compares the spelling;
+    /// [`is`](EmailAddress::is) tells whether it is the same mailbox.
+    EmailAddress,
+}
+
+impl EmailAddress {
+    /// Returns true for the same mailbox. The case of the local part is ignored too: it may differ
+    /// (RFC 5321, 2.4), but no service has two mailboxes that differ in it alone.
+    pub fn is(&self, other: impl AsRef<str>) -> bool {
+        self.0.eq_ignore_ascii_case(other.as_ref())
+    }
+
+    /// Returns the text, for cleaning.
+    pub(crate) fn text_mut(&mut self) -> &mut String {
+        &mut self.0
+    }
+}
+
+impl AsRef<str> for EmailAddress {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
 }

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ids::{AttachmentId, DraftId, FolderId, MessageId, ThreadId};
+use super::ids::{AttachmentId, DraftId, EmailAddress, FolderId, MessageId, ThreadId};
 use crate::call::client::ClientPrompts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Query;
@@ -26,7 +26,7 @@ pub struct MailPerson {
     /// The display name, clean and on one line.
     pub name: Option<String>,
     /// The address as sent: the domain in ASCII (RFC 5890).
-    pub address: String,
+    pub address: EmailAddress,
 }
 
 words! {

@@ -49,7 +49,7 @@ pub(crate) async fn account_named(ctx: &Context, name: Option<&str>) -> Result<A
         let Ok(senders) = ctx.connect.mailbox(&account)?.senders().await else {
             continue;
         };
-        if senders.iter().any(|sender| sender.person.address.eq_ignore_ascii_case(address)) {
+        if senders.iter().any(|sender| sender.person.address.is(address)) {
             return Ok(account);
         }
     }

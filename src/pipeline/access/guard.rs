@@ -382,7 +382,7 @@ pub(crate) async fn new_among(
     people: &[String],
 ) -> Result<Vec<String>> {
     let all = ctx.accounts.list().await?;
-    let own = |address: &str| all.iter().any(|account| account.email.eq_ignore_ascii_case(address));
+    let own = |address: &str| all.iter().any(|account| account.email.is(address));
     let senders: Vec<&Account> = match from {
         Some(account) => vec![account],
         None => all.iter().collect(),
@@ -458,7 +458,7 @@ async fn wrote_to(ctx: &Context, account: &Account, address: &str) -> Result<boo
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };
-        let is = |person: &MailPerson| person.address.eq_ignore_ascii_case(address);
+        let is = |person: &MailPerson| person.address.is(address);
         if original.to.iter().any(is) || original.cc.iter().any(is) {
             return Ok(true);
         }
@@ -469,6 +469,6 @@ async fn wrote_to(ctx: &Context, account: &Account, address: &str) -> Result<boo
 /// Records recipients that were just written to.
 pub(crate) fn written_to(ctx: &Context, account: &Account, message: &OutgoingMessage) {
     for person in everybody(message) {
-        ctx.states.taint.learn(account, &person.address);
+        ctx.states.taint.learn(account, person.address.as_str());
     }
 }

@@ -112,7 +112,7 @@ impl BegunSignIn {
         if let Some(page) = page {
             // The person is waiting in the browser, so it shows failures, too.
             match &finished {
-                Ok(finished) => page.signed_in(&finished.account.email).await,
+                Ok(finished) => page.signed_in(finished.account.email.as_str()).await,
                 Err(error) => page.failed(error).await,
             }
         }
@@ -202,8 +202,8 @@ pub(crate) async fn accounts(
         AccountsOp::Again { account, device } => {
             let account = ctx.accounts.find(Some(&account)).await?;
             let (address, mailbox) = match account.via {
-                Some(via) => (via, Some(account.email)),
-                None => (account.email, None),
+                Some(via) => (via, Some(account.email.into())),
+                None => (account.email.into(), None),
             };
             let add = SignInArguments {
                 provider: account.provider,

@@ -6,6 +6,7 @@
 use daysheet_core::access::AccessLevel;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::calendar::{EventChange, EventData, EventGuest};
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::text::Note;
 use daysheet_core::text::{cell, clip};
 
@@ -32,20 +33,20 @@ pub(super) enum EventWrite<'a> {
 
 impl WriteAudience {
     /// Adds the guests, without the account's owner and rooms.
-    pub(crate) fn guests(&mut self, list: &[EventGuest], own: &str) {
-        let addresses = others(list, own).into_iter().map(|one| &*one.address);
+    pub(crate) fn guests(&mut self, list: &[EventGuest], own: &EmailAddress) {
+        let addresses = others(list, own).into_iter().map(|one| one.address.as_str());
         self.add(addresses);
     }
 
     /// Adds the guests of an imported document, except the account's owner. Rooms are
     /// included, because the document could call anyone a room.
-    pub(super) fn add_guests(&mut self, list: &[EventGuest], own: &str) {
-        let addresses = list.iter().map(|one| &*one.address);
-        self.add(addresses.filter(|address| !address.eq_ignore_ascii_case(own)));
+    pub(super) fn add_guests(&mut self, list: &[EventGuest], own: &EmailAddress) {
+        let others = list.iter().filter(|one| !one.address.is(own));
+        self.add(others.map(|one| one.address.as_str()));
     }
 
     /// Adds everyone on an event except its organizer.
-    pub(super) fn everybody_on(&mut self, facts: &EventData, own: &str) {
+    pub(super) fn everybody_on(&mut self, facts: &EventData, own: &EmailAddress) {
         self.guests(&facts.guests, own);
         if facts.omitted {
             self.join(&Self::unlisted("people the service does not name"));
@@ -62,7 +63,7 @@ impl WriteAudience {
     }
 
     /// Adds the owner of a calendar, if that is someone else.
-    pub(crate) fn calendar(&mut self, place: &KnownCalendar, own: &str) {
+    pub(crate) fn calendar(&mut self, place: &KnownCalendar, own: &EmailAddress) {
         match place.of_others(own) {
             None => {}
             Some("") => self.join(&Self::unlisted(format!(

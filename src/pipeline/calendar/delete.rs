@@ -318,7 +318,7 @@ async fn write_deletion(
     let port = &target.owner.port;
     let own = &target.owner.account.email;
     let entry = AuditEntry {
-        account: own,
+        account: own.as_str(),
         tool: "calendar_delete",
         op: "delete",
         ids: vec![item.id.clone()],

@@ -193,7 +193,7 @@ impl FreeSearch<'_> {
 /// Resolves the people to query, each once: the named ones, with `me` for the accounts' owners;
 /// only the owners without names.
 fn account_names(names: &[String], accounts: &[Account]) -> Vec<String> {
-    let own = || accounts.iter().map(|account| account.email.clone());
+    let own = || accounts.iter().map(|account| account.email.to_string());
     let mut who: Vec<String> = Vec::new();
     let mut add = |address: String| {
         if !who.iter().any(|known| is_same_address(known, &address)) {
@@ -332,7 +332,7 @@ fn none_free(daily: Option<DailyHours>) -> Note {
 
 /// Returns a note on the user's accounts that are not counted although others of them are.
 fn left_out(who: &[String], all: &[Account]) -> Option<Note> {
-    let counts = |account: &&Account| who.iter().any(|one| is_same_address(one, &account.email));
+    let counts = |account: &&Account| who.iter().any(|one| account.email.is(one));
     let (counted, others): (Vec<&Account>, Vec<&Account>) = all.iter().partition(counts);
     if counted.is_empty() || others.is_empty() {
         return None;

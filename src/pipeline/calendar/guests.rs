@@ -4,6 +4,7 @@
 use daysheet_core::compose::people;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::calendar::{EventData, EventGuest, GuestNotice};
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::mail::MailPerson;
 use daysheet_core::provider::{Account, CalendarCapabilities};
 use daysheet_core::text::{Note, brief, note, ours};
@@ -107,16 +108,15 @@ pub(super) fn check_guests(list: &mut Option<Vec<EventGuest>>, notes: &mut Vec<N
 
 fn is_same(one: &EventGuest, other: &EventGuest) -> bool {
     let sent = |guest: &EventGuest| {
-        if guest.address.is_ascii() {
+        if guest.address.as_str().is_ascii() {
             guest.address.clone()
         } else {
             // The domain may be written in Unicode instead of its ASCII form.
-            people::ascii(&guest.address).unwrap_or_default()
+            people::ascii(guest.address.as_str()).unwrap_or_default().into()
         }
     };
-    let is_plain = one.address.is_ascii() && other.address.is_ascii();
-    one.address.eq_ignore_ascii_case(&other.address)
-        || !is_plain && sent(one).eq_ignore_ascii_case(&sent(other))
+    let is_plain = one.address.as_str().is_ascii() && other.address.as_str().is_ascii();
+    one.address.is(&other.address) || !is_plain && sent(one).is(sent(other))
 }
 
 /// Returns the guests of a new event: `people` and `add` mean the same here.
@@ -186,7 +186,7 @@ fn find_guest(text: &str, list: &[EventGuest]) -> Result<usize> {
             _ => None,
         }
     };
-    let lower = |guest: &EventGuest| guest.address.to_lowercase();
+    let lower = |guest: &EventGuest| guest.address.as_str().to_lowercase();
     // From the strictest comparison on, because a short name may fit several guests.
     by(&|one| lower(one) == needle || address.as_ref().is_some_and(|text| is_same(one, text)))
         .or_else(|| by(&|one| lower(one).split('@').next() == Some(&needle)))
@@ -205,7 +205,8 @@ fn find_guest(text: &str, list: &[EventGuest]) -> Result<usize> {
 
 /// Lists the first addresses.
 pub(super) fn guest_line(list: &[EventGuest]) -> String {
-    let shown: Vec<String> = list.iter().take(NAMED).map(|one| brief(&one.address)).collect();
+    let shown: Vec<String> =
+        list.iter().take(NAMED).map(|one| brief(one.address.as_str())).collect();
     let more = list.len().saturating_sub(NAMED);
     match more {
         0 => shown.join(", "),
@@ -233,7 +234,7 @@ pub(super) fn not_too_many(list: &[EventGuest], can: &CalendarCapabilities) -> R
 pub(crate) fn notified<'g>(
     before: &'g [EventGuest],
     after: Option<&'g Vec<EventGuest>>,
-    own: &str,
+    own: &EmailAddress,
     notify: GuestNotice,
 ) -> Vec<&'g str> {
     if notify == GuestNotice::Nobody {
@@ -242,8 +243,8 @@ pub(crate) fn notified<'g>(
     let mut found: Vec<&str> = Vec::new();
     for list in [before, after.map_or(&[], Vec::as_slice)] {
         for guest in others(list, own) {
-            if !found.iter().any(|one| one.eq_ignore_ascii_case(&guest.address)) {
-                found.push(&guest.address);
+            if !found.iter().any(|one| guest.address.is(one)) {
+                found.push(guest.address.as_str());
             }
         }
     }
@@ -321,14 +322,12 @@ pub(super) async fn doubtful_guests(
 ) -> Vec<Note> {
     let is_new = |one: &&EventGuest| !one.room && !before.iter().any(|old| is_same(old, one));
     let added = after.into_iter().flatten().filter(is_new);
-    mistyped_notes(ctx, account, added.map(|one| one.address.clone()).collect()).await
+    mistyped_notes(ctx, account, added.map(|one| &one.address).collect()).await
 }
 
 /// Returns the guests without the account's owner and rooms.
-pub(crate) fn others<'g>(list: &'g [EventGuest], own: &str) -> Vec<&'g EventGuest> {
-    list.iter()
-        .filter(|one| !one.room && !one.me && !one.address.eq_ignore_ascii_case(own))
-        .collect()
+pub(crate) fn others<'g>(list: &'g [EventGuest], own: &EmailAddress) -> Vec<&'g EventGuest> {
+    list.iter().filter(|one| !one.room && !one.me && !one.address.is(own)).collect()
 }
 
 /// Returns the error that an event with guests needs `notify`.

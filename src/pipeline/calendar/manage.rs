@@ -192,7 +192,7 @@ async fn carry_out(
     };
     let done = format!("{word} calendar");
     let entry = AuditEntry {
-        account: &owner.account.email,
+        account: owner.account.email.as_str(),
         tool: "manage",
         op: &done,
         ids: id.into_iter().map(String::from).collect(),

@@ -11,7 +11,7 @@ use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::calendar::{
     EventChange, EventData, EventGuest, InvitationAnswer, InvitationReply,
 };
-use daysheet_core::provider::ids::{AccountId, MessageId};
+use daysheet_core::provider::ids::{AccountId, EmailAddress, MessageId};
 use daysheet_core::text::{Note, note, quoted};
 use serde_json::Value;
 
@@ -105,7 +105,7 @@ async fn forward_event(
     let mut to: Vec<EventGuest> = Vec::new();
     for one in &request.to {
         let one = guest(GuestField::To, one, &mut report.notes)?;
-        let same = |known: &EventGuest| known.address.eq_ignore_ascii_case(&one.address);
+        let same = |known: &EventGuest| known.address.is(&one.address);
         if !to.iter().any(same) {
             to.push(one);
         }
@@ -115,7 +115,7 @@ async fn forward_event(
             Error::argument("`propose` cannot be forwarded").next("leave it out, or answer first")
         );
     }
-    let addresses: Vec<String> = to.iter().map(|one| one.address.clone()).collect();
+    let addresses: Vec<String> = to.iter().map(|one| one.address.to_string()).collect();
     let comment = request.comment.as_deref();
     let name = format!("{} {}", target.handle, title(&target.facts));
     let port = &target.owner.port;
@@ -280,7 +280,7 @@ pub(super) fn reply_audience(
     facts: &EventData,
     can: &CalendarCapabilities,
     request: &CalendarRespond,
-    own: &str,
+    own: &EmailAddress,
 ) -> WriteAudience {
     let mut audience = WriteAudience::default();
     // An answer that is part of the event reaches its organizer without a notification, too.

@@ -328,7 +328,7 @@ async fn take_back(
     let (target, port) = (&step.target, &step.target.owner.port);
     let account = &target.owner.account;
     let entry = AuditEntry {
-        account: &account.email,
+        account: account.email.as_str(),
         tool: CALENDAR_SAVE,
         op: "undo",
         ids: vec![target.handle.clone()],

@@ -86,7 +86,7 @@ async fn guests_of_events(
                 let organizer = data.organizer.filter(|address| !is_calendar(address));
                 let organizer = organizer.map(|address| (None, address, false));
                 let others = data.guests.into_iter().filter(|guest| !guest.me);
-                let others = others.map(|guest| (guest.name, guest.address, guest.room));
+                let others = others.map(|guest| (guest.name, guest.address.into(), guest.room));
                 for (name, address, room) in organizer.into_iter().chain(others) {
                     let place = *at.entry(address.to_lowercase()).or_insert(guests.len());
                     if place == guests.len() {
@@ -100,7 +100,7 @@ async fn guests_of_events(
             }
         }
     }
-    guests.retain(|guest| !guest.address.eq_ignore_ascii_case(&account.email));
+    guests.retain(|guest| !account.email.is(&guest.address));
     guests.sort_by_key(|guest| std::cmp::Reverse(guest.events));
     let mut notes = Vec::new();
     if failed > 0 {

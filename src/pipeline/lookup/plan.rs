@@ -77,7 +77,7 @@ pub(super) async fn plan_lookup(ctx: &Context, lookup: LookupRequest) -> Result<
         // All accounts form one list, which is filtered by the named one.
         let q = match &lookup.account {
             Some(name) if *lookup.kind.table == ACCOUNT => {
-                Some(account_named(ctx, Some(name)).await?.email)
+                Some(account_named(ctx, Some(name)).await?.email.into())
             }
             _ => lookup.q,
         };

@@ -411,7 +411,7 @@ fn entry<'a>(
     outcome: &'a str,
 ) -> AuditEntry<'a> {
     AuditEntry {
-        account: &context.account.email,
+        account: context.account.email.as_str(),
         tool: TOOL,
         op,
         ids: ids.to_vec(),
@@ -424,14 +424,15 @@ fn entry<'a>(
 /// earlier text.
 fn removed(before: &OutgoingMessage, now: &OutgoingMessage) -> Vec<Note> {
     let mut lists = Vec::new();
-    let kept: HashSet<String> = everybody(now).map(|one| one.address.to_lowercase()).collect();
-    let gone = everybody(before).filter(|one| !kept.contains(&one.address.to_lowercase()));
+    let kept: HashSet<String> =
+        everybody(now).map(|one| one.address.as_str().to_lowercase()).collect();
+    let gone = everybody(before).filter(|one| !kept.contains(&one.address.as_str().to_lowercase()));
     lists.extend(gone.map(|one| one.address.clone()));
     let mut files: Vec<&str> = now.files.iter().map(|file| file.name.as_str()).collect();
     for file in &before.files {
         match files.iter().position(|name| *name == file.name) {
             Some(at) => drop(files.remove(at)),
-            None => lists.push(file.name.clone()),
+            None => lists.push(file.name.clone().into()),
         }
     }
     let mut notes = Vec::new();

@@ -181,9 +181,7 @@ fn never_matches(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'
     }
     let terms: Vec<&QueryTerm> = request.query.iter().flat_map(required).collect();
     let pairs = || terms.iter().flat_map(|one| terms.iter().map(move |other| (*one, *other)));
-    let is_me = |text: &str| {
-        text == ME || parts.iter().any(|part| part.account.email.eq_ignore_ascii_case(text))
-    };
+    let is_me = |text: &str| text == ME || parts.iter().any(|part| part.account.email.is(text));
     let own = |term: &&QueryTerm| match term {
         QueryTerm::Folder(name) => name == "sent" || name == "drafts",
         QueryTerm::In(MessagePart::From, text) => is_me(text),

@@ -346,7 +346,7 @@ async fn sent_before(
         }
     };
     let line = AuditEntry {
-        account: &ready.account.email,
+        account: ready.account.email.as_str(),
         tool: TOOL,
         op: OP,
         ids: vec![ready.name.clone()],
@@ -494,7 +494,7 @@ impl ReadyDraft<'_> {
     /// Returns an entry of the audit log.
     fn line<'l>(&'l self, draft: &'l StoredDraft, outcome: &'l str) -> AuditEntry<'l> {
         AuditEntry {
-            account: &self.account.email,
+            account: self.account.email.as_str(),
             tool: TOOL,
             op: OP,
             ids: vec![self.name.clone(), draft.content.message_id.clone()],
@@ -518,10 +518,10 @@ fn question(draft: &StoredDraft) -> String {
         // A comma in a name must not look like a further recipient.
         Some(name) if name.contains([',', ';', '"']) => {
             let name = brief(name).replace('"', "'");
-            format!("\"{name}\" <{}>", cell(&person.address))
+            format!("\"{name}\" <{}>", cell(person.address.as_str()))
         }
-        Some(name) => format!("{} <{}>", brief(name), cell(&person.address)),
-        None => cell(&person.address),
+        Some(name) => format!("{} <{}>", brief(name), cell(person.address.as_str())),
+        None => cell(person.address.as_str()),
     };
     let all = |people: &[MailPerson]| people.iter().map(one).collect::<Vec<_>>().join(", ");
     lines.push(format!("From: {}", one(&content.from)));

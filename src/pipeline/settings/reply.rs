@@ -462,12 +462,12 @@ pub(super) async fn set_signature(
         (email, id) => email.or_else(|| id.clone()),
     };
     let owner = mail_context(ctx, request.account.as_deref()).await?;
-    let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
+    let item = address.clone().unwrap_or_else(|| owner.account.email.to_string());
     let can = owner.mailbox.capabilities();
     let outcome =
         format!("kept by Daysheet for mail it writes: programs cannot read {}'s own", can.name);
     let ours = !can.signatures;
-    let is_own = |one: &String| one.eq_ignore_ascii_case(&owner.account.email);
+    let is_own = |one: &String| owner.account.email.is(one);
     if ours && !address.as_ref().is_none_or(is_own) {
         return Err(Error::argument("this account has one signature for all addresses")
             .next("leave out the address"));
@@ -531,7 +531,7 @@ pub(super) async fn mailbox_settings(
     let owner = mail_context(ctx, request.account.as_deref()).await?;
     let item = owner.account.email.clone();
     let change = SettingsChange::Settings { language, time_zone };
-    let about = SettingsWrite { item: &item, op: "update", detail: "" };
+    let about = SettingsWrite { item: item.as_str(), op: "update", detail: "" };
     if request.dry_run {
         return rehearse_settings(ctx, &owner, &change, about).await;
     }

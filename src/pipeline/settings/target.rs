@@ -102,7 +102,7 @@ pub(super) async fn write_logged<T>(
 ) -> Result<T> {
     let ids = (!id.is_empty()).then(|| id.to_owned());
     let entry = AuditEntry {
-        account: &owner.account.email,
+        account: owner.account.email.as_str(),
         tool: "manage",
         op,
         ids: ids.into_iter().collect(),

@@ -1,6 +1,7 @@
 //! Messages as bytes, read back by a third-party parser.
 
 use daysheet_core::compose::{mime, read};
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::mail::{
     AttachmentContent, Importance, MailPerson, OutgoingAttachment, OutgoingMessage,
 };
@@ -151,9 +152,9 @@ fn no_value_starts_a_new_header_field() {
     let places: [(&str, Put); 10] = [
         ("subject", |message, text| message.subject = text),
         ("from", |message, text| message.from.name = Some(text)),
-        ("from", |message, text| message.from.address = text),
+        ("from", |message, text| message.from.address = text.into()),
         ("to", |message, text| message.to[0].name = Some(text)),
-        ("to", |message, text| message.to[0].address = text),
+        ("to", |message, text| message.to[0].address = text.into()),
         ("message_id", |message, text| message.message_id = text),
         ("in_reply_to", |message, text| {
             message.in_reply_to = Some(text);
@@ -181,7 +182,7 @@ fn invalid_ids_and_addresses_are_refused() {
         ("a b@x", |message, text| message.in_reply_to = Some(text)),
         ("a@x> <b@x", |message, text| message.references.push(text)),
         ("jonas@münchen.example", |message, text| {
-            message.to[0].address = text;
+            message.to[0].address = text.into();
         }),
     ];
     for (odd, put) in places {
@@ -306,7 +307,7 @@ fn repeated_header_fields_are_all_read() {
                Bcc: a@example.com\r\nBCC: b@example.com\r\nReply-To: c@example.com\r\n\
                Reply-To: d@example.com\r\n\r\nHello";
     let read = read(raw.as_bytes()).unwrap();
-    let of = |people: &[MailPerson]| -> Vec<String> {
+    let of = |people: &[MailPerson]| -> Vec<EmailAddress> {
         people.iter().map(|one| one.address.clone()).collect()
     };
     assert_eq!(of(&read.to), ["bo@example.com", "eve@evil.example", "cy@example.com"]);

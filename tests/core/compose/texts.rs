@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use daysheet_core::compose::{clean_html, ids, quote, reply, text};
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::mail::{MailPerson, SourceMessage};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
@@ -85,7 +86,7 @@ fn original() -> SourceMessage {
 
 #[test]
 fn reply_recipients_follow_the_message() {
-    let own = ["mira@example.com".to_owned(), "me@example.org".to_owned()];
+    let own = ["mira@example.com", "me@example.org"].map(EmailAddress::from);
     let list = person("Lamps", "lamps@lists.example");
     let cases = cases! {
         original(), "jonas@example.com", "", "jonas@example.com priya@example.com",
@@ -280,7 +281,7 @@ fn reply_to_thousands_is_refused_early() {
         cc,
         ..SourceMessage::default()
     };
-    let own = vec!["p0@example.com".to_owned()];
+    let own = [EmailAddress::from("p0@example.com")];
     let huge = of(people(0, 100_000), people(0, 100_000));
     let answers_to = |reply_to| SourceMessage { reply_to, ..of(Vec::new(), Vec::new()) };
     for (original, all, expected) in cases! {

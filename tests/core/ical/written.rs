@@ -17,7 +17,7 @@ fn now() -> Timestamp {
 
 fn mira() -> EventGuest {
     EventGuest {
-        address: "mira@example.com".to_owned(),
+        address: "mira@example.com".into(),
         name: Some("Mira Lindqvist".to_owned()),
         ..EventGuest::default()
     }
@@ -40,7 +40,7 @@ fn events_are_written_as_this_document() {
     entry.notes = "First\nsecond \\ third".to_owned();
     entry.organizer = Some(mira());
     entry.guests = vec![EventGuest {
-        address: "teo@example.com".to_owned(),
+        address: "teo@example.com".into(),
         name: Some("Castellanos, \"Teo\"".to_owned()),
         answer: Some(InvitationAnswer::Declined),
         optional: true,
@@ -156,7 +156,7 @@ fn no_text_escapes_its_property() {
     for text in [&mut entry.title, &mut entry.place, &mut entry.notes] {
         evil.clone_into(text);
     }
-    let guest = EventGuest { address: evil.to_owned(), name: Some(evil.to_owned()), ..mira() };
+    let guest = EventGuest { address: evil.into(), name: Some(evil.to_owned()), ..mira() };
     entry.organizer = Some(guest.clone());
     entry.guests = vec![guest];
     entry.categories = vec![evil.to_owned()];
@@ -268,7 +268,7 @@ prop_compose! {
         optional in any::<bool>(),
         room in any::<bool>(),
     ) -> EventGuest {
-        EventGuest { address, name, answer, optional, room, ..EventGuest::default() }
+        EventGuest { address: address.into(), name, answer, optional, room, ..EventGuest::default() }
     }
 }
 

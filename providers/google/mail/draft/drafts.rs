@@ -8,7 +8,7 @@ use std::slice;
 
 use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{DraftId, MessageId};
+use daysheet_core::provider::ids::{DraftId, EmailAddress, MessageId};
 use daysheet_core::provider::mail::{
     AttachmentContent, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft, not_a_draft,
 };
@@ -175,7 +175,7 @@ impl GmailMailbox {
             (None, Some(rich)) => (html(&rich, TextStyle::Text, false).text, rich),
             (None, None) => (String::new(), String::new()),
         };
-        let nobody = MailPerson { name: None, address: String::new() };
+        let nobody = MailPerson { name: None, address: EmailAddress::default() };
         Ok(StoredDraft {
             id: text(draft, "id").into(),
             thread: text(item, "threadId").into(),

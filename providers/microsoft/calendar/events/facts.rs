@@ -154,7 +154,7 @@ fn guests(event: &Value, me: &str) -> Vec<EventGuest> {
             let address = address(attendee);
             let kind = text(attendee, "type");
             EventGuest {
-                address: address.to_owned(),
+                address: address.into(),
                 name: some(nested(attendee, "emailAddress"), "name").filter(|name| name != address),
                 answer: answer(text(nested(attendee, "status"), "response")),
                 optional: kind.eq_ignore_ascii_case("optional"),

@@ -328,7 +328,7 @@ fn predicate(terms: &[&QueryTerm]) -> Result<(&'static str, Value)> {
         let addresses = texts.iter().all(|text| is_address(text));
         let people = |key| {
             let person = |address: &String| {
-                drafts::recipient(&MailPerson { name: None, address: address.clone() })
+                drafts::recipient(&MailPerson { name: None, address: address.clone().into() })
             };
             (key, texts.iter().map(person).collect::<Value>())
         };

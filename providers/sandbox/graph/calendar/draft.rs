@@ -196,9 +196,9 @@ impl EventDraft {
         for attendee in attendees {
             let kind = attendee.get("type").and_then(Value::as_str);
             let (name, address) = person(attendee)?;
-            let known = guests.iter().any(|guest| same(&guest.address, &address));
+            let known = guests.iter().any(|guest| guest.address.is(&address));
             // Exchange does not list the organizer among the attendees.
-            if known || same(&event.organizer.address, &address) {
+            if known || event.organizer.address.is(&address) {
                 continue;
             }
             guests.push(EventGuest {
@@ -206,7 +206,7 @@ impl EventDraft {
                 answer: event.guest(&address).and_then(|guest| guest.answer),
                 me: same(&address, owner),
                 name,
-                address,
+                address: address.into(),
                 optional: kind == Some("optional"),
                 room: kind == Some("resource"),
                 ..EventGuest::default()

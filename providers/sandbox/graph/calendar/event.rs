@@ -16,8 +16,8 @@ use crate::graph::pages;
 use crate::graph::people::object;
 use crate::graph::types::EVENT;
 use crate::graph::zones::{graph_time, windows_name};
+use crate::store::calendars::StoredEvent;
 use crate::store::calendars::share::CALLED_OFF;
-use crate::store::calendars::{StoredEvent, same};
 
 /// Exchange's time for events that have not happened.
 const NEVER: &str = "0001-01-01T00:00:00Z";
@@ -230,7 +230,7 @@ impl<'a> EventSerializer<'a> {
         }));
         let reply = self.event.replies.iter();
         let mut proposed = reply
-            .filter(|reply| same(&reply.address, &guest.address))
+            .filter(|reply| guest.address.is(&reply.address))
             .filter_map(|reply| reply.proposed.as_ref());
         if let Some((start, end)) = proposed.next() {
             let zone = self.context.agenda.zone_of(self.event);
@@ -246,14 +246,14 @@ impl<'a> EventSerializer<'a> {
     /// Returns the time of a guest's answer, or of the last change if it is unknown.
     fn answered_at(&self, guest: &EventGuest) -> String {
         let mut replies = self.event.replies.iter();
-        let reply = replies.find(|reply| same(&reply.address, &guest.address));
+        let reply = replies.find(|reply| guest.address.is(&reply.address));
         whole(reply.map_or(self.event.updated, |reply| reply.at))
     }
 
     fn display_name(&self, guest: &EventGuest) -> String {
         match &guest.name {
             Some(name) => name.clone(),
-            None => self.context.name_of(&guest.address),
+            None => self.context.name_of(guest.address.as_str()),
         }
     }
 
@@ -318,7 +318,7 @@ fn is_global_id(uid: &str) -> bool {
 /// Returns true if the calendar's owner is the organizer, or there is none.
 pub(super) fn is_organizer(event: &StoredEvent, owner: &str) -> bool {
     let organizer = &event.organizer.address;
-    organizer.is_empty() || same(organizer, owner)
+    organizer.is_empty() || organizer.is(owner)
 }
 
 /// Returns the status of an event in its owner's calendar. An invitation is tentative until it is

@@ -14,7 +14,7 @@ use crate::graph::error::{GraphError, invalid_recipients, invalid_request, not_f
 use crate::graph::response::GraphResponse;
 use crate::graph::types::read::read;
 use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
-use crate::store::calendars::{self, same};
+use crate::store::calendars;
 
 /// An action on a meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,8 +162,12 @@ fn forward(
     };
     context.agenda.change(place, true, |event| {
         for (name, address) in people {
-            if event.guest(&address).is_none() && !same(&event.organizer.address, &address) {
-                event.guests.push(EventGuest { name, address, ..EventGuest::default() });
+            if event.guest(&address).is_none() && !event.organizer.address.is(&address) {
+                event.guests.push(EventGuest {
+                    name,
+                    address: address.into(),
+                    ..EventGuest::default()
+                });
             }
         }
     });
@@ -182,7 +186,7 @@ fn organizers_copy(
     let (uid, organizer) = (event.uid.clone(), event.organizer.address.clone());
     let copy = context.agenda.with_uid(&uid).find(|(_, it)| {
         let calendar = context.agenda.calendar(it.calendar);
-        let owned = calendar.is_some_and(|calendar| same(&calendar.owner, &organizer));
+        let owned = calendar.is_some_and(|calendar| organizer.is(&calendar.owner));
         owned && !it.deleted && it.instead_of.is_none()
     });
     let Some(place) = copy.map(|(place, _)| place) else {

@@ -17,7 +17,7 @@ use crate::graph::response::{GraphBody, GraphResponse};
 use crate::graph::types::EVENT;
 use crate::graph::types::read::read;
 use crate::store::calendars::share::CALLED_OFF;
-use crate::store::calendars::{CalendarAccess, StoredEvent, event_id, same};
+use crate::store::calendars::{CalendarAccess, StoredEvent, event_id};
 
 /// The time around an occurrence in which its neighbours are looked for: more than a year, for
 /// yearly series.
@@ -61,7 +61,7 @@ pub(super) fn create(
 fn organizer(context: &CalendarContext<'_>) -> EventGuest {
     EventGuest {
         name: Some(context.name_of(context.owner())),
-        address: context.owner().to_owned(),
+        address: context.owner().into(),
         me: true,
         ..EventGuest::default()
     }
@@ -211,7 +211,7 @@ fn made_by(context: &CalendarContext<'_>, id: &str) -> Option<usize> {
     let mut events = mine.flat_map(|(place, _)| context.agenda.events_of(place));
     let found = events.find(|(_, event)| {
         let known = event.more.get("transactionId").and_then(Value::as_str);
-        let organizer = same(&event.organizer.address, context.owner());
+        let organizer = event.organizer.address.is(context.owner());
         !event.deleted && organizer && known == Some(id)
     });
     found.map(|(place, _)| place)

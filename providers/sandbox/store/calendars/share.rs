@@ -51,10 +51,10 @@ impl SandboxCalendars {
             return;
         }
         for guest in &event.guests {
-            if same(&guest.address, &owner) {
+            if guest.address.is(&owner) {
                 continue;
             }
-            if let Some(main) = self.main_of(&guest.address) {
+            if let Some(main) = self.main_of(guest.address.as_str()) {
                 self.bring(&event, main, guest, tell);
             }
         }
@@ -81,7 +81,7 @@ impl SandboxCalendars {
             // A guest who declined by deleting the event does not get it back with every change,
             // only with a new invitation.
             if !deleted || (tell && guest.answer.is_none()) {
-                self.alter(copy, |copy| follow(copy, event, &guest.address));
+                self.alter(copy, |copy| follow(copy, event, guest.address.as_str()));
             }
             return;
         }
@@ -101,13 +101,13 @@ impl SandboxCalendars {
         for event in copies {
             let mut copy = self.copy_into(&event, main);
             // A guest of the series who is not a guest of this occurrence gets its tombstone.
-            copy.deleted |= event.guest(&guest.address).is_none();
+            copy.deleted |= event.guest(guest.address.as_str()).is_none();
             match self.copy_in(main, &event) {
                 None => {
                     self.load(copy);
                 }
                 Some(place) => {
-                    self.alter(place, |copy| follow(copy, &event, &guest.address));
+                    self.alter(place, |copy| follow(copy, &event, guest.address.as_str()));
                 }
             }
         }
@@ -185,7 +185,7 @@ impl SandboxCalendars {
         let event = self.event(place).cloned()?;
         let at_organizer = |agenda: &Self, it: &StoredEvent| {
             let calendar = agenda.calendar(it.calendar);
-            calendar.is_some_and(|calendar| same(&calendar.owner, &event.organizer.address))
+            calendar.is_some_and(|calendar| event.organizer.address.is(&calendar.owner))
         };
         let mut copies =
             self.with_uid(&event.uid).filter(|(_, it)| !it.deleted && at_organizer(self, it));
@@ -213,10 +213,10 @@ impl SandboxCalendars {
         reply: Option<GuestAnswer>,
     ) {
         self.alter(place, |event| {
-            if same(&event.organizer.address, who) {
+            if event.organizer.address.is(who) {
                 event.organizer.answer = answer;
             }
-            for guest in event.guests.iter_mut().filter(|it| same(&it.address, who)) {
+            for guest in event.guests.iter_mut().filter(|it| it.address.is(who)) {
                 guest.answer = answer;
             }
             if let Some(reply) = reply {
@@ -282,7 +282,7 @@ fn call_off(copy: &mut StoredEvent) {
 /// Returns true if an address is the organizer of an event, or the event has no organizer.
 fn calls(event: &StoredEvent, address: &str) -> bool {
     let organizer = &event.organizer.address;
-    organizer.is_empty() || same(organizer, address)
+    organizer.is_empty() || organizer.is(address)
 }
 
 /// Updates a guest's copy from the organizer's event, except for personal properties.
@@ -307,7 +307,7 @@ fn follow(copy: &mut StoredEvent, event: &StoredEvent, guest: &str) {
         ..event.clone()
     };
     // An answer that was not sent to the organizer is kept in the guest's copy.
-    for guest in copy.guests.iter_mut().filter(|it| same(&it.address, guest)) {
+    for guest in copy.guests.iter_mut().filter(|it| it.address.is(guest)) {
         guest.answer = guest.answer.or(own);
     }
 }

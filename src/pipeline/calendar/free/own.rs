@@ -38,7 +38,7 @@ pub(super) async fn further_calendars(
 ) -> Vec<(Vec<BusyTime>, Vec<Note>)> {
     let several = accounts.len() > 1;
     let request = who.iter().map(|address| async {
-        let owns = |account: &&Account| account.email.eq_ignore_ascii_case(address);
+        let owns = |account: &&Account| account.email.is(address.as_str());
         let Some(account) = accounts.iter().find(owns) else {
             return (Vec::new(), Vec::new());
         };

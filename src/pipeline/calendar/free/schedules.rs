@@ -65,9 +65,7 @@ async fn seen_schedules(
     range: TimeRange,
 ) -> Vec<Vec<(String, SeenSchedule)>> {
     let mut seen = fetch_schedules(ctx, accounts, range, |account| {
-        let asked = |address: &&String| {
-            !owned(address, accounts) || is_same_address(address, &account.email)
-        };
+        let asked = |address: &&String| !owned(address, accounts) || account.email.is(address);
         who.iter().filter(asked).cloned().collect()
     })
     .await;
@@ -83,7 +81,7 @@ async fn seen_schedules(
         .collect();
     if !silent.is_empty() && accounts.len() > 1 {
         let more = fetch_schedules(ctx, accounts, range, |account| {
-            let other = |address: &&String| !is_same_address(address, &account.email);
+            let other = |address: &&String| !account.email.is(address);
             silent.iter().filter(other).cloned().collect()
         })
         .await;
@@ -177,7 +175,7 @@ pub(super) fn is_same_address(one: &str, other: &str) -> bool {
 
 /// Returns true for the address of an account.
 pub(super) fn owned(address: &str, accounts: &[Account]) -> bool {
-    accounts.iter().any(|account| is_same_address(&account.email, address))
+    accounts.iter().any(|account| account.email.is(address))
 }
 
 /// Returns the distance of an account from a person: 0 for its owner, 1 for the same domain, else
@@ -188,8 +186,8 @@ fn distance(account: Option<&Account>, address: &str) -> usize {
         Some(domain.to_lowercase())
     };
     match account {
-        Some(account) if is_same_address(&account.email, address) => 0,
-        Some(account) if domain(&account.email) == domain(address) => 1,
+        Some(account) if account.email.is(address) => 0,
+        Some(account) if domain(account.email.as_str()) == domain(address) => 1,
         _ => 2,
     }
 }

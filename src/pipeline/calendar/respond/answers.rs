@@ -158,7 +158,7 @@ pub(super) fn audit_entry<'a>(
     op: &'static str,
 ) -> AuditEntry<'a> {
     AuditEntry {
-        account: &owner.account.email,
+        account: owner.account.email.as_str(),
         tool: TOOL,
         op,
         ids: vec![request.id.clone()],

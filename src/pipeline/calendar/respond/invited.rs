@@ -6,6 +6,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time;
 use daysheet_core::ical::IcalEvent;
 use daysheet_core::provider::calendar::{EventChange, GuestNotice, InvitationAnswer};
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::text::{Note, brief, note, ours, quoted_list};
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -268,7 +269,7 @@ impl InvitedMeeting {
     /// Returns the next step if the invitation cannot be answered here.
     fn write_instead(&self) -> String {
         match &self.entry.organizer {
-            Some(organizer) => format!("write to {}", brief(&organizer.address)),
+            Some(organizer) => format!("write to {}", brief(organizer.address.as_str())),
             None => "write to its sender".to_owned(),
         }
     }
@@ -296,7 +297,7 @@ impl InvitedMeeting {
         let can = self.owner.port.capabilities();
         let (mut change, _) = change_of(&self.entry, can, own, notes);
         let mut guests = change.guests.iter_mut().flatten();
-        if let Some(me) = guests.find(|guest| guest.address.eq_ignore_ascii_case(own)) {
+        if let Some(me) = guests.find(|guest| guest.address.is(own)) {
             me.me = true;
             me.answer = None;
         }
@@ -326,7 +327,7 @@ impl InvitedMeeting {
         (event, propose): (&Value, Option<OtherTime>),
         notes: &mut Vec<Note>,
     ) -> Result<Option<Value>> {
-        let organizer = self.entry.organizer.iter().map(|one| &*one.address);
+        let organizer = self.entry.organizer.iter().map(|one| one.address.as_str());
         let entry = AuditEntry {
             recipients: organizer.filter(|_| requested.request.notifies()).collect(),
             ..audit_entry(&self.owner, requested.request, "answer")
@@ -351,7 +352,11 @@ fn main_event(mut entries: Vec<IcalEvent>) -> Option<(IcalEvent, Vec<IcalEvent>,
 /// Returns the audience of an event that is created from an invitation and answered: its organizer.
 /// All guests belong to it without an organizer, because the copy is then the user's own, or if the
 /// answer has a comment or a proposed time.
-fn added_audience(change: &EventChange, request: &CalendarRespond, own: &str) -> WriteAudience {
+fn added_audience(
+    change: &EventChange,
+    request: &CalendarRespond,
+    own: &EmailAddress,
+) -> WriteAudience {
     let mut audience = WriteAudience::default();
     let organizer = change.organizer.as_ref();
     audience.add(organizer.map(|one| one.address.as_str()));

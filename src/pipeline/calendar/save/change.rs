@@ -169,7 +169,7 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
     }
     let own = &target.owner.account.email;
     let entry = AuditEntry {
-        account: own,
+        account: own.as_str(),
         tool: CALENDAR_SAVE,
         op: "update",
         ids: vec![target.handle.clone()],

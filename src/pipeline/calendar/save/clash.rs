@@ -10,7 +10,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::{EventChange, EventData, EventListRequest, ShowAs};
-use daysheet_core::provider::ids::{AccountId, EventId};
+use daysheet_core::provider::ids::{AccountId, EmailAddress, EventId};
 use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::search_text::words;
@@ -342,12 +342,13 @@ async fn missed_events_note(
     note_untrusted_quote(ctx);
     found.sort_by_key(|event| event.facts.start.instant(zone));
     let mut lines = Vec::new();
+    let nobody = EmailAddress::default();
     for event in found.iter().take(MISSED) {
-        let own = seen.get(event.owner).map_or("", |owner| &owner.account.email);
+        let own = seen.get(event.owner).map_or(&nobody, |owner| &owner.account.email);
         let guests = others(&event.facts.guests, own);
         let mut line = mention_event(ctx, event, seen, several).await?;
         if let Some(first) = guests.first() {
-            line.push_str(&format!(", with {}", quoted_end(&first.address)));
+            line.push_str(&format!(", with {}", quoted_end(first.address.as_str())));
         }
         if guests.len() > 1 {
             line.push_str(&format!(" and {} more", guests.len() - 1));

@@ -5,6 +5,7 @@ use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::call::progress;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::calendar::{EventChange, GuestNotice};
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::text::{Note, note, quoted};
 use futures_util::future::join;
 use serde_json::Value;
@@ -115,7 +116,7 @@ fn check_events(call: SaveCall<'_>, items: &mut [NewEvent]) -> Result<()> {
         let change = &mut item.made.change;
         // The organizer does not invite themselves.
         if let Some(guests) = &mut change.guests {
-            guests.retain(|one| !one.address.eq_ignore_ascii_case(own));
+            guests.retain(|one| !one.address.is(own));
         }
         change.guests = change.guests.take().filter(|list| !list.is_empty());
         make::fits(change, port.capabilities())
@@ -283,7 +284,7 @@ async fn write_events(
         }
         let notify = notify_for(change, own, call.request);
         let entry = AuditEntry {
-            account: own,
+            account: own.as_str(),
             tool: CALENDAR_SAVE,
             op: "create",
             recipients: notified(&[], change.guests.as_ref(), own, notify),
@@ -334,7 +335,7 @@ fn clashing(items: &[NewEvent], made: &[Option<MadeEvent>]) -> usize {
 }
 
 /// Returns the notification that a new event needs: [`GuestNotice::Nobody`] if it has no guests.
-fn notify_for(change: &EventChange, own: &str, request: &CalendarSave) -> GuestNotice {
+fn notify_for(change: &EventChange, own: &EmailAddress, request: &CalendarSave) -> GuestNotice {
     let guests = change.guests.as_deref().unwrap_or_default();
     match (others(guests, own).is_empty(), request.notify) {
         (false, Some(notify)) => notify,

@@ -171,7 +171,7 @@ async fn account_with_calendar(
         let places =
             if is_other { account_calendars(ctx, &owner, false).await } else { Ok(Vec::new()) };
         if places.is_ok_and(|all| !select_calendars(&all, selector, &owner.account.id).is_empty()) {
-            return Some(owner.account.email);
+            return Some(owner.account.email.into());
         }
     }
     None

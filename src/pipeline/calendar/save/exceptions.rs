@@ -104,7 +104,7 @@ async fn put_exception(
     };
     let own = &series.owner.account.email;
     let line = |op| Line {
-        account: own,
+        account: own.as_str(),
         tool: CALENDAR_SAVE,
         op,
         ids: vec![series.handle.clone()],

@@ -185,8 +185,7 @@ async fn invitation_note(ctx: &Context, document: &CalendarDocument) -> Result<O
     let accounts = ctx.accounts.list().await?;
     let mut guests = document.entries.iter().flat_map(|entry| &entry.guests);
     let request = guests.find_map(|guest| {
-        let is_me = |email: &String| email.eq_ignore_ascii_case(&guest.address);
-        accounts.iter().map(|one| &one.email).find(|email| is_me(email))
+        accounts.iter().map(|one| &one.email).find(|email| guest.address.is(email))
     });
     Ok(request.map(|email| {
         note!(

@@ -233,7 +233,7 @@ pub(crate) fn difference(change: &EventChange, now: &EventData, zone: &TimeZone)
 fn missing(one: &[EventGuest], other: &[EventGuest]) -> Vec<EventGuest> {
     let same = |guest: &&EventGuest| {
         let mut others = other.iter();
-        !others.any(|known| known.address.eq_ignore_ascii_case(&guest.address))
+        !others.any(|known| known.address.is(&guest.address))
     };
     one.iter().filter(same).cloned().collect()
 }

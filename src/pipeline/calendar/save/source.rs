@@ -10,7 +10,7 @@ use daysheet_core::provider::Account;
 use daysheet_core::provider::BodyForm;
 use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::calendar::{EventChange, EventVisibility, ShowAs};
-use daysheet_core::provider::ids::MessageId;
+use daysheet_core::provider::ids::{EmailAddress, MessageId};
 use daysheet_core::schemas::MESSAGE;
 use daysheet_core::text::{Note, brief};
 use serde::{Deserialize, Serialize};
@@ -111,7 +111,7 @@ pub(super) fn is_cursor(input: &str) -> bool {
 pub(crate) fn change(
     entry: &IcalEvent,
     can: &CalendarCapabilities,
-    own: &str,
+    own: &EmailAddress,
     notes: &mut Vec<Note>,
 ) -> (EventChange, Vec<&'static str>) {
     let mut left_out = Vec::new();
@@ -125,8 +125,9 @@ pub(crate) fn change(
         about = format!("{about}\n{link}").trim().to_owned();
     }
     let mut guests = Some(entry.guests.clone()).filter(|guests| !guests.is_empty());
-    let calls = |address: &str| address.eq_ignore_ascii_case(own);
-    let mut organizer = entry.organizer.clone().filter(|organizer| !calls(&organizer.address));
+    let calls = |address: &str| address.eq_ignore_ascii_case(own.as_str());
+    let mut organizer =
+        entry.organizer.clone().filter(|organizer| !calls(organizer.address.as_str()));
     // Not `||`, because both must be removed.
     if !can.foreign_meetings && (guests.take().is_some() | organizer.take().is_some()) {
         left_out.push("people");

@@ -86,7 +86,7 @@ impl SplitWrite<'_> {
         let own = &self.master.owner.account.email;
         let guests = &self.master.facts.guests;
         AuditEntry {
-            account: own,
+            account: own.as_str(),
             tool: CALENDAR_SAVE,
             op,
             ids,

@@ -170,7 +170,7 @@ fn audit_entry<'a>(
     handle: Option<&str>,
 ) -> AuditEntry<'a> {
     AuditEntry {
-        account: &owner.account.email,
+        account: owner.account.email.as_str(),
         tool: CALENDAR_SAVE,
         op,
         ids: handle.into_iter().map(str::to_owned).collect(),

@@ -7,7 +7,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::{Calendars, MAIN, NamedCalendar, shown_names};
-use daysheet_core::provider::ids::{AccountId, CalendarId};
+use daysheet_core::provider::ids::{AccountId, CalendarId, EmailAddress};
 use daysheet_core::row::RowCell;
 use daysheet_core::schemas::{CALENDAR, TableColumn};
 use daysheet_core::text;
@@ -64,12 +64,14 @@ impl KnownCalendar {
 
     /// Returns the address of the calendar's owner if that is someone else, empty if
     /// not reported; `None` for a calendar of the account `own`.
-    pub(crate) fn of_others(&self, own: &str) -> Option<&str> {
+    pub(crate) fn of_others(&self, own: &EmailAddress) -> Option<&str> {
         match &self.person {
             _ if self.main => None,
             // People who may share it further also have the access `owner`, so the id decides
             // first.
-            Some(person) => Some(person.as_str()).filter(|one| !one.eq_ignore_ascii_case(own)),
+            Some(person) => {
+                Some(person.as_str()).filter(|one| !one.eq_ignore_ascii_case(own.as_str()))
+            }
             None if self.access == "owner" => None,
             None => Some(&self.owner),
         }

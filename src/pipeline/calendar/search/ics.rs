@@ -49,7 +49,7 @@ pub(super) async fn ics_document(
             let context = RowContext {
                 zone,
                 room: RowRoom::One,
-                ..ctx.context_for(port.api(), &account.email, account)
+                ..ctx.context_for(port.api(), account.email.as_str(), account)
             };
             let mut cancelled = Vec::new();
             let first = document.entries.len();
@@ -187,8 +187,8 @@ fn organizer(
         return None;
     }
     let own = name == "me";
-    let address = if address.is_empty() && own { account.email.clone() } else { address };
-    let known = !own && !name.is_empty() && name != address;
+    let address = if address.is_empty() && own { account.email.clone() } else { address.into() };
+    let known = !own && !name.is_empty() && address != name;
     (!address.is_empty()).then(|| EventGuest {
         address,
         name: known.then(|| name.to_owned()),

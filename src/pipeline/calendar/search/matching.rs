@@ -139,7 +139,7 @@ pub(super) fn matches_event(
     organizer.extend(column("organizer_address"));
     let mut guests = Vec::new();
     for guest in &facts.guests {
-        guests.push(words(&guest.address));
+        guests.push(words(guest.address.as_str()));
         guests.extend(guest.name.as_deref().map(words));
         // Answers call the user `me`, so that word is found, too.
         if guest.me {

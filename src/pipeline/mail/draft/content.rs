@@ -7,6 +7,7 @@ use std::sync::Arc;
 use daysheet_core::compose::text::{self, TextForms};
 use daysheet_core::compose::{quote, reply, without_remote_pictures};
 use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::mail::{
     MailPerson, OutgoingMessage, SendAlias, SourceMessage, StoredDraft,
 };
@@ -74,7 +75,7 @@ pub(super) async fn new_content(
     };
     let mut files = fetch_attachments(ctx, &request.attach, context).await?;
     let mut body = body(request)?.unwrap_or_default();
-    let message_id = people::message_id(&alias.person.address)?;
+    let message_id = people::message_id(alias.person.address.as_str())?;
     attachments::inline(&mut body, &mut files, &message_id)?;
     // After `inline`, because the body of the call refers only to the call's own files.
     if let (true, Some(original)) = (forward && request.quotes(), original) {
@@ -104,10 +105,8 @@ pub(super) async fn new_content(
 }
 
 /// Returns the original, marked as the user's own if it is from any of the `own` addresses.
-fn marked_own(original: &SourceMessage, own: &[String]) -> SourceMessage {
-    let is_own = |sender: &MailPerson| {
-        own.iter().any(|address| address.eq_ignore_ascii_case(&sender.address))
-    };
+fn marked_own(original: &SourceMessage, own: &[EmailAddress]) -> SourceMessage {
+    let is_own = |sender: &MailPerson| own.iter().any(|address| sender.address.is(address));
     SourceMessage { own: original.own || original.from.iter().any(is_own), ..original.clone() }
 }
 
@@ -116,7 +115,7 @@ fn marked_own(original: &SourceMessage, own: &[String]) -> SourceMessage {
 fn recipients(
     request: &MailDraft,
     answered: Option<&Arc<SourceMessage>>,
-    own: &[String],
+    own: &[EmailAddress],
     notes: &mut Vec<Note>,
 ) -> Result<DraftRecipients> {
     let all = request.mode == DraftMode::ReplyAll;
@@ -164,7 +163,7 @@ pub(super) async fn edited_content(
     let mut alias = None;
     if request.from.is_some() || request.body.is_some() {
         let aliases = sending_aliases(context, &mut notes).await;
-        let from = request.from.as_deref().unwrap_or(&content.from.address);
+        let from = request.from.as_deref().unwrap_or(content.from.address.as_str());
         match people::sender(&aliases, Some(from), None) {
             Ok(found) => alias = Some(found.clone()),
             Err(error) if request.from.is_some() => return Err(error),
@@ -247,11 +246,7 @@ async fn replace_body(
     };
     let from = content.from.address.as_str();
     // The same sender keeps the signature that the draft has.
-    let signature = if from.eq_ignore_ascii_case(&stored.content.from.address) {
-        stood.clone().or(own)
-    } else {
-        own
-    };
+    let signature = if stored.content.from.address.is(from) { stood.clone().or(own) } else { own };
     notes.extend(dropped(&stored.content, stood.as_ref(), signature.as_ref(), from));
     let whole = join_body(ctx, body, signature, quote, notes).await?;
     (content.text, content.html) = (whole.text, whole.html);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use daysheet_core::compose::people;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{DraftId, MessageId};
+use daysheet_core::provider::ids::{DraftId, EmailAddress, MessageId};
 use daysheet_core::provider::mail::{MailPerson, SendAlias, SourceMessage};
 use daysheet_core::provider::{Account, ThreadRole};
 use daysheet_core::text::brief;
@@ -48,7 +48,7 @@ pub(super) async fn doubtful_recipients(
 ) -> Vec<Note> {
     let named = [&request.to, &request.cc, &request.bcc];
     let named = lists.into_iter().zip(named).filter(|(_, named)| named.is_some());
-    let people = named.flat_map(|(list, _)| list).map(|one| one.address.clone());
+    let people = named.flat_map(|(list, _)| list).map(|one| &one.address);
     mistyped_notes(ctx, &context.account, people.collect()).await
 }
 
@@ -116,9 +116,7 @@ pub(super) fn sender<'a>(
     from: Option<&str>,
     original: Option<&SourceMessage>,
 ) -> Result<&'a SendAlias> {
-    let find = |address: &str| {
-        aliases.iter().find(|alias| alias.person.address.eq_ignore_ascii_case(address))
-    };
+    let find = |address: &str| aliases.iter().find(|alias| alias.person.address.is(address));
     if let Some(from) = from {
         let found = people::read("from", &[from.to_owned()])?;
         let address = match found.people.as_slice() {
@@ -139,7 +137,7 @@ pub(super) fn sender<'a>(
         } else {
             original.to.iter().chain(&original.cc)
         };
-        people.into_iter().find_map(|one| find(&one.address))
+        people.into_iter().find_map(|one| find(one.address.as_str()))
     });
     let default = || aliases.iter().find(|alias| alias.default);
     reached
@@ -149,7 +147,7 @@ pub(super) fn sender<'a>(
 }
 
 /// Returns the user's own addresses.
-pub(super) fn own(aliases: &[SendAlias], account: &Account) -> Vec<String> {
+pub(super) fn own(aliases: &[SendAlias], account: &Account) -> Vec<EmailAddress> {
     let aliases = aliases.iter().map(|alias| alias.person.address.clone());
     std::iter::once(account.email.clone()).chain(aliases).collect()
 }
@@ -182,9 +180,10 @@ pub(super) fn once(
     mut cc: Vec<MailPerson>,
     mut bcc: Vec<MailPerson>,
 ) -> (Vec<MailPerson>, Vec<MailPerson>, Vec<MailPerson>) {
-    let mut known: HashSet<String> = to.iter().map(|one| one.address.to_lowercase()).collect();
+    let mut known: HashSet<String> =
+        to.iter().map(|one| one.address.as_str().to_lowercase()).collect();
     for list in [&mut cc, &mut bcc] {
-        list.retain(|one| known.insert(one.address.to_lowercase()));
+        list.retain(|one| known.insert(one.address.as_str().to_lowercase()));
     }
     (to, cc, bcc)
 }

@@ -186,7 +186,7 @@ fn people_line(people: &[MailPerson]) -> String {
             Some(name) if name.contains([',', ';', '"']) => {
                 format!("\"{}\" <{}>", name.replace('"', "'"), person.address)
             }
-            name => MailAddress::new(name.as_deref(), &person.address).to_string(),
+            name => MailAddress::new(name.as_deref(), person.address.as_str()).to_string(),
         }
     };
     people.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -217,7 +217,8 @@ fn amount(bytes: u64) -> String {
 fn differences(request: &OutgoingMessage, stored: &OutgoingMessage) -> Vec<Note> {
     let mut lines = Vec::new();
     let addresses = |people: &[MailPerson]| {
-        let mut list: Vec<String> = people.iter().map(|one| one.address.to_lowercase()).collect();
+        let mut list: Vec<String> =
+            people.iter().map(|one| one.address.as_str().to_lowercase()).collect();
         list.sort_unstable();
         list.dedup();
         list
@@ -242,8 +243,8 @@ fn differences(request: &OutgoingMessage, stored: &OutgoingMessage) -> Vec<Note>
             ));
         }
     }
-    if !request.from.address.eq_ignore_ascii_case(&stored.from.address) {
-        lines.push(note!("WRONG SENDER: {} was requested", quoted(&request.from.address)));
+    if !request.from.address.is(&stored.from.address) {
+        lines.push(note!("WRONG SENDER: {} was requested", quoted(request.from.address.as_str())));
     }
     if request.files.len() != stored.files.len() {
         lines.push(note!(

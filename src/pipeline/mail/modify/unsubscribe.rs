@@ -181,7 +181,7 @@ async fn leave_list(
         _ => Vec::new(),
     };
     let entry = AuditEntry {
-        account: &chosen.account.email,
+        account: chosen.account.email.as_str(),
         tool: "mail_modify",
         op: OP,
         ids: vec![list.id.clone()],
@@ -227,7 +227,7 @@ async fn draft_unsubscribe(
     let senders = chosen.mailbox.senders().await.unwrap_or_default();
     let from = senders.into_iter().next().map_or(own, |one| one.person);
     let outgoing = OutgoingMessage {
-        message_id: message_id(&from.address)?,
+        message_id: message_id(from.address.as_str())?,
         to: vec![reader(message)],
         cc: Vec::new(),
         bcc: Vec::new(),
@@ -252,7 +252,7 @@ async fn draft_unsubscribe(
 
 /// Returns the recipient of the message that leaves a list.
 fn reader(message: &UnsubscribeMessage) -> MailPerson {
-    MailPerson { name: None, address: message.to.clone() }
+    MailPerson { name: None, address: message.to.clone().into() }
 }
 
 impl MailingList {
@@ -301,8 +301,8 @@ fn sender(message: &SourceMessage) -> String {
         return "(no sender)".to_owned();
     };
     match &one.name {
-        Some(name) => format!("{} <{}>", short(name), short(&one.address)),
-        None => short(&one.address),
+        Some(name) => format!("{} <{}>", short(name), short(one.address.as_str())),
+        None => short(one.address.as_str()),
     }
 }
 

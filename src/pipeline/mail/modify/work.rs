@@ -65,7 +65,7 @@ impl AccountBatch {
     pub(super) fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> AuditEntry<'a> {
         let ids = self.changes.iter().map(|one| one.before.id.clone());
         AuditEntry {
-            account: &self.chosen.account.email,
+            account: self.chosen.account.email.as_str(),
             tool: "mail_modify",
             op,
             ids: ids.map(String::from).collect(),

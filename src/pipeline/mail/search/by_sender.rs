@@ -192,7 +192,7 @@ fn senders_of(
 fn leave_out_own(senders: &mut Vec<SenderMessages>, parts: &[SearchPart]) -> Option<Note> {
     let is_own = |one: &SenderMessages| {
         let part = parts.get(one.part);
-        part.is_some_and(|part| part.account.email.eq_ignore_ascii_case(&one.address))
+        part.is_some_and(|part| part.account.email.is(&one.address))
     };
     let own: usize = senders.iter().filter(|one| is_own(one)).map(|one| one.items.len()).sum();
     senders.retain(|one| !is_own(one));

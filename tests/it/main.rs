@@ -90,6 +90,7 @@ mod sender_auth;
 mod server;
 mod shape;
 mod sign_in;
+mod size;
 mod store;
 mod strangers;
 mod strict;

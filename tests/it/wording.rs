@@ -7,7 +7,7 @@ use std::path::Path;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::layers::{CRATES, walk};
+use crate::layers::{CRATES, OTHER_FOLDERS, walk};
 
 /// Beginnings of a block. They are compared with their case.
 const BEGINNING: &str = r"^\W*(What|Who|Whom|Whose|Which|How|Where|Whether|Why|When|Something|Somebody|Nobody|Nothing|Those|That)\b";
@@ -99,7 +99,7 @@ fn doc_comments_have_no_foreign_turns() {
     let turns = turns();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for folder in CRATES.iter().chain(&["benches", "examples", "fuzz", "tests"]) {
+    for folder in CRATES.iter().chain(OTHER_FOLDERS) {
         walk(&root.join(folder), &mut files);
     }
     files.sort();

@@ -20,7 +20,6 @@ use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::count::Tokenizer;
 use daysheet_core::budget::value::{self, ValueStrategy};
 use daysheet_core::clock::Clock;
-use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::{Delimiter, Format};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::upstream::UpstreamShare;
@@ -476,12 +475,7 @@ fn microsoft_tenant(settings: &SettingSources) -> Result<String> {
 
 /// Reads the format of answers, with the delimiter of TOON.
 fn format(settings: &SettingSources) -> Result<Format> {
-    let formats = [
-        ("toon", None),
-        ("json", Some(Format::Json)),
-        ("stc", Some(Format::Stc(StcVersion::One))),
-        ("stc2", Some(Format::Stc(StcVersion::Two))),
-    ];
+    let formats = [("toon", None), ("json", Some(Format::Json)), ("stc", Some(Format::Stc))];
     let delimiters =
         [("tab", Delimiter::Tab), ("comma", Delimiter::Comma), ("pipe", Delimiter::Pipe)];
     let delimiter = settings.choice("delimiter", &delimiters)?;

@@ -56,8 +56,7 @@ Access and sending:
   DAYSHEET_MICROSOFT_SIGNATURE     signature of mail from Outlook: text or HTML
 
 Answers:
-  DAYSHEET_FORMAT                  toon (default), json, stc, or stc2: stc without unneeded
-                                   braces and quotes
+  DAYSHEET_FORMAT                  toon (default), json or stc
   DAYSHEET_DELIMITER               tab (default), comma or pipe
   DAYSHEET_BUDGET                  maximum number of tokens of an answer (default: 8000)
   DAYSHEET_RESERVE                 tokens of each budget that answers leave free (default: 0)

@@ -21,21 +21,21 @@ pub enum Format {
     /// Compact JSON with the same keys and columns in the same order, plus the provider's ids and
     /// long texts.
     Json,
-    /// STC of this version: one line with the same content as JSON (`docs/stc.md`).
-    Stc(stc::StcVersion),
+    /// STC, version 1: one line with the same content as JSON (`docs/stc.md`).
+    Stc,
 }
 
 impl Format {
     /// Returns true if long texts are fields of rows. In other formats they are blocks after the
     /// document.
     pub const fn has_text_fields(self) -> bool {
-        matches!(self, Self::Json | Self::Stc(_))
+        matches!(self, Self::Json | Self::Stc)
     }
 
     /// Returns the version of STC, if the format is STC.
     pub const fn stc_version(self) -> Option<u32> {
         match self {
-            Self::Stc(version) => Some(version.number()),
+            Self::Stc => Some(stc::StcVersion::One.number()),
             Self::Toon(_) | Self::Json => None,
         }
     }
@@ -53,7 +53,7 @@ impl Format {
         match self {
             Self::Toon(delimiter) => toon::encode(document, delimiter),
             Self::Json => json::encode(document),
-            Self::Stc(version) => stc::encode(document, version),
+            Self::Stc => stc::encode(document),
         }
     }
 
@@ -62,7 +62,7 @@ impl Format {
         match self {
             Self::Toon(delimiter) => toon::pieces(table, delimiter),
             Self::Json => json::pieces(table),
-            Self::Stc(version) => stc::pieces(table, version),
+            Self::Stc => stc::pieces(table),
         }
     }
 }

@@ -90,7 +90,7 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
         return Ok((head, in_pieces(rows(document))).into_response());
     }
     // The ratio is a header, so the text must be complete before it is sent.
-    let stc = Format::Stc(StcVersion::One).encode(&document);
+    let stc = Format::Stc.encode(&document);
     let json: usize = json::parts(document).map(|part| part.len()).sum();
     let ratio = format!("{:.2}", stc.len() as f64 / json.max(1) as f64);
     let stc_head = [(RATIO, ratio), (VERSION, StcVersion::One.number().to_string())];

@@ -2,7 +2,6 @@
 //!
 //! Shared by all tools with these arguments. `budget` decides what fits.
 
-use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::{Delimiter, Format};
 use daysheet_core::words;
 use serde_json::{Map, Value};
@@ -51,12 +50,10 @@ impl FormatWord {
     /// Returns the format. If it is the same format as `default`, it has the options of that.
     pub fn or(self, default: Format) -> Format {
         match (self, default) {
-            (Self::Toon, default @ Format::Toon(_)) | (Self::Stc, default @ Format::Stc(_)) => {
-                default
-            }
+            (Self::Toon, default @ Format::Toon(_)) => default,
             (Self::Toon, _) => Format::Toon(Delimiter::default()),
             (Self::Json, _) => Format::Json,
-            (Self::Stc, _) => Format::Stc(StcVersion::default()),
+            (Self::Stc, _) => Format::Stc,
         }
     }
 }

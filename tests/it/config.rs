@@ -8,7 +8,6 @@ use std::path::Path;
 
 use daysheet::config::{Config, KeyStore, unknown};
 use daysheet_core::access::AccessLevel;
-use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::{Delimiter, Format};
 use daysheet_core::error::{ErrorKind, Result};
 use jiff::tz::TimeZone;
@@ -79,8 +78,7 @@ fn environment_overrides_the_file() {
     let config = settings(&vars, Some(file)).unwrap();
     assert_eq!(config.format, Format::Toon(Delimiter::Pipe));
     let config_of = |format| settings(&[("DAYSHEET_FORMAT", format)], Some(file)).unwrap();
-    assert_eq!(config_of("stc").format, Format::Stc(StcVersion::One));
-    assert_eq!(config_of("stc2").format, Format::Stc(StcVersion::Two));
+    assert_eq!(config_of("stc").format, Format::Stc);
     assert_eq!(config_of("").format, Format::Json);
     assert_eq!(config.zone.iana_name(), Some("Europe/Berlin"));
     assert_eq!(config.log.as_deref(), Some("debug"));

@@ -20,7 +20,6 @@ use daysheet_core::budget::count::Tokenizer;
 use daysheet_core::budget::fit::{CEILING, FitOptions, fit};
 use daysheet_core::budget::plan::{BlockRendering, PlacementTier, PlannedBlock, plan};
 use daysheet_core::budget::value::ValueStrategy;
-use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::{Delimiter, Format};
 use daysheet_core::flatten::{RowContext, flatten};
 use daysheet_core::row::RowTable;
@@ -40,7 +39,7 @@ fn encode(criterion: &mut Criterion) {
     for (name, format) in [
         ("TOON by tab", Format::Toon(Delimiter::Tab)),
         ("JSON", Format::Json),
-        ("STC, version 1", Format::Stc(StcVersion::One)),
+        ("STC, version 1", Format::Stc),
     ] {
         group.bench_function(name, |bencher| bencher.iter(|| format.encode(black_box(&document))));
     }

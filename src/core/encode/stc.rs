@@ -17,36 +17,28 @@ use super::document::Document;
 use crate::row::{RowCell, RowExtra, RowTable};
 
 /// Returns the document as one line of STC.
-pub fn encode(document: &Document, version: StcVersion) -> String {
+pub fn encode(document: &Document) -> String {
     let scalars = document.scalars.iter();
     let scalars = scalars.map(|(name, cell)| ((*name).to_owned(), primitive(cell)));
     let tables = document.tables.iter();
     let tables = tables.map(|table| (table.name().into_owned(), JsonValue::List(objects(table))));
-    write(&JsonValue::Object(scalars.chain(tables).collect()), version)
+    write(&JsonValue::Object(scalars.chain(tables).collect()), StcVersion::One)
 }
 
 /// Returns the text around the rows of a table, and its rows with their delimiters.
-pub(super) fn pieces(table: &RowTable, version: StcVersion) -> (String, Vec<String>) {
+pub(super) fn pieces(table: &RowTable) -> (String, Vec<String>) {
     let name = table.name();
     let rows = objects(table);
-    let style = match version {
-        StcVersion::One => StcStyle::One,
-        StcVersion::Two => StcStyle::Two,
-    };
     if let Some(columns) = columns(&rows) {
         let heading = format!(", {name}{}", heading(rows.len(), columns));
         let rows = rows.iter().map(|cells| {
             let mut out = ROW.to_owned();
-            row(&mut out, cells, style);
+            row(&mut out, cells, StcStyle::One);
             out
         });
         (heading, rows.collect())
     } else {
-        // Version 2 omits the braces of the root object only, and a row is not the root.
-        let rows = rows.iter().map(|row| match style {
-            StcStyle::Two => format!(", {{{}}}", spell(row, style)),
-            _ => format!(", {}", spell(row, style)),
-        });
+        let rows = rows.iter().map(|row| format!(", {}", spell(row, StcStyle::One)));
         (format!(", {name}: []"), rows.collect())
     }
 }

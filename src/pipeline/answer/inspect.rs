@@ -7,7 +7,6 @@
 use daysheet_core::budget::fit::CEILING;
 use daysheet_core::budget::{WholeAnswer, value};
 use daysheet_core::call::client::NonInteractive;
-use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::{Delimiter, Format};
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::ids::AccountId;
@@ -66,7 +65,7 @@ pub async fn inspect(ctx: &Context, request: ToolRequest) -> Result<InspectedAns
     let formats = [
         ("toon", "TOON", Format::Toon(Delimiter::Tab)),
         ("json", "JSON of the same rows", Format::Json),
-        ("stc", "STC of the same rows", Format::Stc(StcVersion::One)),
+        ("stc", "STC of the same rows", Format::Stc),
     ];
     let mut forms = Vec::new();
     for (id, name, format) in formats {

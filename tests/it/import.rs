@@ -518,59 +518,28 @@ async fn newest_version_of_an_event_is_imported() {
     assert!(written[0].contains(" place=Hall "), "{written:?}");
 }
 
-/// The import of a long document resumes where the previous call ended.
+/// A document is imported whole or not at all.
 #[tokio::test]
-async fn a_long_document_is_imported_in_parts() {
-    let events: Vec<String> = (0..450)
-        .map(|at| {
-            format!(
-                "BEGIN:VEVENT\r\nUID:{at}@elsewhere.example\r\n\
-                 DTSTART:2036{:02}{:02}T{:02}0000Z\r\nSUMMARY:Part {at}\r\nEND:VEVENT",
-                1 + at / 28 % 12,
-                1 + at % 28,
-                at / 336
-            )
-        })
-        .collect();
+async fn document_with_too_many_events_is_refused() {
+    let event = |at: u32| {
+        format!(
+            "BEGIN:VEVENT\r\nUID:{at}@elsewhere.example\r\n\
+             DTSTART:2036{:02}{:02}T090000Z\r\nSUMMARY:Part {at}\r\nEND:VEVENT",
+            1 + at / 28,
+            1 + at % 28
+        )
+    };
+    let events: Vec<String> = (0..201).map(event).collect();
     let lines: Vec<&str> = events.iter().map(String::as_str).collect();
     let harness = CalendarHarness::one().await;
-    let folder = harness.home.path().join("files");
-    std::fs::create_dir(&folder).unwrap();
-    let path = folder.join("long.ics");
-    std::fs::write(&path, document(&lines)).unwrap();
-    let call = |ics: &str| json!({"ics": ics, "if_conflict": "ignore"});
-    let text = path.to_str().unwrap();
-    for (ics, note, many) in [
-        (text, "events 1 to 200 of 450: calendar_save ics=p1 continues", 200),
-        ("p1", "events 201 to 400 of 450: calendar_save ics=p2 continues", 200),
-        ("p2", "", 50),
-    ] {
-        let blocks = harness.call("calendar_save", call(ics)).await.unwrap();
-        assert_eq!(blocks.get(1).map_or("", String::as_str), note);
-        let written = harness.written();
-        assert_eq!(written.len(), many);
-        let first = match ics {
-            "p1" => "title=Part 200 ",
-            "p2" => "title=Part 400 ",
-            _ => "title=Part 0 ",
-        };
-        assert!(written[0].contains(first), "{}", written[0]);
-    }
-    // The first call's target applies; another list's cursor is refused; and a changed document
-    // starts again.
-    let error = harness.error("calendar_save", json!({"ics": "p1", "calendar": "Work"})).await;
-    assert_eq!(error, "the target was given when the import began: give `ics` alone");
-    std::fs::write(&path, document(&lines[1..])).unwrap();
+    let call = |lines: &[&str]| json!({"ics": document(lines), "if_conflict": "ignore"});
     assert_eq!(
-        harness.error("calendar_save", call("p1")).await,
-        "the document changed since its import began: import it from the start: existing events \
-         are not duplicated"
-    );
-    assert_eq!(
-        harness.error("calendar_save", call("p9")).await,
-        "there is no cursor `p9`: use the `next` of the last page, or start again without cursor"
+        harness.error("calendar_save", call(&lines)).await,
+        "it has 201 events, and 200 are imported at most: split the document; nothing was written"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
+    harness.ok("calendar_save", call(&lines[1..])).await;
+    assert_eq!(harness.written().len(), 200);
 }
 
 /// A cancellation may lack the meeting's time: it still has a row, with the times in the calendar.

@@ -9,10 +9,9 @@ use std::collections::BTreeSet;
 use super::clash::{self, ClashCandidate, ItemClashes, find_clashes};
 use super::destination::{CalendarDestination, SaveCall, find_destination};
 use super::import_item::{ImportAction, ImportItem};
-use super::source::{self, ImportRest, KIND, import_rest, read_document};
+use super::source::{self, read_document};
 use super::write_import::write_items;
 use crate::pipeline::access::guard::{WriteAudience, confirm, is_watchful};
-use crate::pipeline::answer::cursor::{IdDigest, SeenIds, save_cursor};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, act, find_audience};
 use crate::pipeline::calendar::target::{as_target, fetch_event, listed, master_of};
@@ -20,11 +19,10 @@ use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
 use crate::tools::calendar_save::{CalendarSave, IfConflict};
 use daysheet_core::budget::WholeAnswer;
-use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
-use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time;
 use daysheet_core::ical::{CalendarDocument, IcalEvent};
-use daysheet_core::row::RowCell;
 use daysheet_core::text::{Note, note, ours, quoted};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
@@ -34,18 +32,7 @@ const MAX_EVENTS: usize = 200;
 /// The number of events looked up concurrently.
 const AT_ONCE: usize = 8;
 
-/// The events of a document that one call imports, by their numbers.
-#[derive(Clone, Copy)]
-struct ImportPart {
-    /// The number of events that earlier calls imported.
-    done: usize,
-    /// The number of the last event of this call.
-    last: usize,
-    /// The number of events in the document.
-    all: usize,
-}
-
-/// Imports the events of a document, or the next ones if `input` is the cursor of an import.
+/// Imports the events of the document that `input` contains or names.
 pub(super) async fn import_events(
     ctx: &Context,
     input: &str,
@@ -55,13 +42,7 @@ pub(super) async fn import_events(
     if request.scope.is_some() {
         return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
     }
-    let rest = if source::is_cursor(input) { Some(import_rest(ctx, input).await?) } else { None };
-    let request = &rest.as_ref().map_or(Ok(request.clone()), |rest| rest.remaining(request))?;
-    // A continued import may be a dry run, too.
-    let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     let document = read_document(ctx, input).await?;
-    let digest = SeenIds::digest(&format!("{:?}", document.entries));
-    check_unchanged(rest.as_ref(), &digest)?;
     let mut report = WriteReport::default();
     report.notes.extend(document.notes.iter().cloned());
     report.notes.extend(method_note(ctx, &document).await?);
@@ -69,18 +50,13 @@ pub(super) async fn import_events(
         find_destination(ctx, request.account.as_deref(), request.calendar.as_deref()).await?;
     let call = SaveCall { request, to: &destination };
     let mut items = import_items(document, &destination, &mut report);
-    let all = items.len();
-    let done = rest.as_ref().map_or(0, |rest| rest.done);
-    if done > 0 {
-        // The first call reported these notes.
-        report = WriteReport::default();
+    if items.len() > MAX_EVENTS {
+        return Err(too_many_events(items.len()));
     }
-    items = items.into_iter().skip(done).take(MAX_EVENTS).collect();
     if items.is_empty() && report.outcomes.is_empty() {
         return Err(no_events(&report.notes));
     }
-    let part = ImportPart { done, last: done + items.len(), all };
-    number_names(&mut items, part);
+    number_names(&mut items);
     find_existing(ctx, &mut items, &destination).await?;
     report.notes.extend(notes_without_uid(&items));
     compare_import(ctx, call, &mut items, &mut report.notes).await?;
@@ -88,65 +64,9 @@ pub(super) async fn import_events(
     if request.dry_run {
         report.notes.push("dry run: nothing was written".into());
     }
-    let stopped = write_items(ctx, call, items, &mut report).await?;
+    write_items(ctx, call, items, &mut report).await?;
     report.notes.extend(assigned_uids(&destination, &report));
-    let mut next = None;
-    if stopped {
-        report.notes.extend(part.again(rest.is_some().then_some(input)));
-    } else if part.last < part.all {
-        let rest = ImportRest {
-            ics: rest.map_or_else(|| input.to_owned(), |rest| rest.ics),
-            document: digest,
-            done: part.last,
-            account: request.account.clone(),
-            calendar: request.calendar.clone(),
-            if_conflict: request.if_conflict,
-            dry_run: request.dry_run,
-        };
-        let cursor = save_cursor(ctx, KIND, &rest).await?;
-        report.notes.push(part.continued(cursor));
-        next = Some(("next", RowCell::Handle('p', cursor)));
-    }
-    let mut response = write_report(ctx, report).await?;
-    response.document.scalars.extend(next);
-    Ok(response)
-}
-
-impl ImportPart {
-    /// Returns a note on the way to continue after a failure: the same call, because existing
-    /// events are not written again. `cursor` is the cursor of the call, if it has one.
-    fn again(self, cursor: Option<&str>) -> Option<Note> {
-        (self.done > 0 || self.last < self.all).then(|| {
-            note!(
-                "events {} to {} of {}: give ics={} again to continue",
-                ours(self.done + 1),
-                ours(self.last),
-                ours(self.all),
-                ours(cursor.unwrap_or("the same"))
-            )
-        })
-    }
-
-    /// Returns a note on the cursor of the events after it.
-    fn continued(self, cursor: u64) -> Note {
-        note!(
-            "events {} to {} of {}: calendar_save ics=p{} continues",
-            ours(self.done + 1),
-            ours(self.last),
-            ours(self.all),
-            ours(cursor)
-        )
-    }
-}
-
-/// Refuses to continue the import of a document with another digest: a cursor only counts the
-/// imported events, so it is valid for the same document alone.
-fn check_unchanged(rest: Option<&ImportRest>, digest: &IdDigest) -> Result<()> {
-    if rest.is_some_and(|rest| rest.document != *digest) {
-        return Err(Error::new(ErrorKind::Conflict, "the document changed since its import began")
-            .next("import it from the start: existing events are not duplicated"));
-    }
-    Ok(())
+    write_report(ctx, report).await
 }
 
 /// Returns a note on an invitation, and refuses a document whose method leaves no event to import.
@@ -159,6 +79,12 @@ async fn method_note(ctx: &Context, document: &CalendarDocument) -> Result<Optio
         Some("REQUEST") => invitation_note(ctx, document).await,
         _ => Ok(None),
     }
+}
+
+/// Returns the error about a document with more events than one call imports.
+fn too_many_events(count: usize) -> Error {
+    Error::argument(format!("it has {count} events, and {MAX_EVENTS} are imported at most"))
+        .next("split the document; nothing was written")
 }
 
 /// Returns the error about a document without events, with the notes on its text.
@@ -273,9 +199,9 @@ fn new_item(
 }
 
 /// Prefixes the names of the items with their numbers, if the document has several.
-fn number_names(items: &mut [ImportItem], part: ImportPart) {
-    if part.all > 1 {
-        for (item, number) in items.iter_mut().zip(part.done + 1..) {
+fn number_names(items: &mut [ImportItem]) {
+    if items.len() > 1 {
+        for (item, number) in items.iter_mut().zip(1..) {
             item.name = format!("{number} {}", item.name);
         }
     }

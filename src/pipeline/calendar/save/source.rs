@@ -1,5 +1,5 @@
-//! The source of an iCalendar document: the call itself, a file, a message, or the cursor of an
-//! import that continues; and the conversion of its events to changes.
+//! The source of an iCalendar document: the call itself, a file or a message; and the conversion of
+//! its events to changes.
 
 use std::slice;
 
@@ -13,18 +13,12 @@ use daysheet_core::provider::calendar::{EventChange, EventVisibility, ShowAs};
 use daysheet_core::provider::ids::{EmailAddress, MessageId};
 use daysheet_core::schemas::MESSAGE;
 use daysheet_core::text::{Note, brief};
-use serde::{Deserialize, Serialize};
 
-use crate::pipeline::answer::cursor::{IdDigest, load_cursor};
 use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::local_files::local_file;
 use crate::store::HandleKind;
-use crate::tools::calendar_save::{CalendarSave, IfConflict};
-
-/// The kind of an import's cursors.
-pub(crate) const KIND: &str = "import";
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -36,11 +30,6 @@ pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<Calendar
     let head: String = input.chars().take(15).collect();
     if head.eq_ignore_ascii_case("BEGIN:VCALENDAR") {
         return ical::read(input, &ctx.config.zone);
-    }
-    if is_cursor(input) {
-        let rest = import_rest(ctx, input).await?;
-        // Boxed, because the function calls itself.
-        return Box::pin(read_document(ctx, &rest.ics)).await;
     }
     if let Some((account, id)) = resolve_handle(ctx, HandleKind::Message, input).await? {
         let account = ctx.accounts.by_id(&account).await?;
@@ -99,11 +88,6 @@ pub(crate) async fn invitation_document(
         None => Err(Error::new(ErrorKind::NotFound, format!("{handle} has no invitation"))
             .next("read it with mail_read, and create the event with calendar_save")),
     }
-}
-
-/// Returns true for a cursor of an import.
-pub(super) fn is_cursor(input: &str) -> bool {
-    matches!(HandleKind::parse(input.trim()), Some((HandleKind::Page, _)))
 }
 
 /// Converts an imported event to a change that creates it. Returns the names of omitted parts, and
@@ -166,41 +150,4 @@ pub(crate) fn change(
         online: None,
     };
     (change, left_out)
-}
-
-/// The rest of a document still to be imported; saved under a cursor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ImportRest {
-    /// The source of the document, as given in the call.
-    pub(super) ics: String,
-    /// A digest of its content.
-    pub(super) document: IdDigest,
-    /// The number of its events already imported.
-    pub(super) done: usize,
-    pub(super) account: Option<String>,
-    pub(super) calendar: Option<String>,
-    pub(super) if_conflict: IfConflict,
-    pub(super) dry_run: bool,
-}
-
-impl ImportRest {
-    /// Applies the arguments of the first call to the next one.
-    pub(super) fn remaining(&self, request: &CalendarSave) -> Result<CalendarSave> {
-        if request.account.is_some() || request.calendar.is_some() {
-            return Err(Error::argument("the target was given when the import began")
-                .next("give `ics` alone"));
-        }
-        Ok(CalendarSave {
-            account: self.account.clone(),
-            calendar: self.calendar.clone(),
-            if_conflict: self.if_conflict,
-            dry_run: self.dry_run || request.dry_run,
-            ..request.clone()
-        })
-    }
-}
-
-/// Returns the position at which an import continues.
-pub(super) async fn import_rest(ctx: &Context, input: &str) -> Result<ImportRest> {
-    load_cursor(ctx, KIND, input.trim()).await
 }

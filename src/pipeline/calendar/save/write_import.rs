@@ -19,14 +19,14 @@ use crate::pipeline::context::Context;
 /// The word for an import in outcomes.
 const IMPORT: &str = "import";
 
-/// Writes the items in order, or rehearses them in a dry run. Returns true if a failure ended the
-/// import; the items after it are reported as skipped.
+/// Writes the items in order, or rehearses them in a dry run. A failure ends the import: the
+/// items after it are reported as skipped.
 pub(super) async fn write_items(
     ctx: &Context,
     call: SaveCall<'_>,
     items: Vec<ImportItem>,
     report: &mut WriteReport,
-) -> Result<bool> {
+) -> Result<()> {
     let mut stopped = false;
     for item in progress::each("events", items) {
         if call.refuses(&item.met.lines) {
@@ -41,7 +41,7 @@ pub(super) async fn write_items(
             stopped = write_item(ctx, call, &item, report).await?;
         }
     }
-    Ok(stopped)
+    Ok(())
 }
 
 /// Returns the planned outcome of an item, or the error with which its provider would refuse it.

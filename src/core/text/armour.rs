@@ -1,14 +1,11 @@
-//! Files and signatures within a text.
+//! Signatures and encoded data within a text.
 //!
-//! Old mail programs wrote attachments into the text (uuencode), and PGP writes encrypted or signed
-//! content there. People do not read such lines: each block becomes one line of ours that names it,
-//! and the lines around a signed text are removed. Blocks are neither decoded nor verified here.
+//! PGP writes encrypted or signed content into the text. People do not read such lines: each block
+//! becomes one line of ours that names it, and the lines around a signed text are removed. Blocks
+//! are neither decoded nor verified here. A uuencoded file stays as it is.
 
 use super::fence::OURS;
-use super::{cell, clip, quoted};
 
-/// Maximum length of a file name shown, in columns.
-const MAX_NAME: usize = 60;
 /// Number of characters of Base64 above which a run is data.
 const MIN_ENCODED: usize = 2_000;
 /// Header lines within a block of PGP (RFC 9580, 6.2.2).
@@ -25,7 +22,7 @@ pub fn replace_blocks(text: &str) -> String {
     let mut at = 0;
     while let Some(rest) = lines.get(at..).filter(|rest| !rest.is_empty()) {
         let line = rest.first().copied().unwrap_or_default();
-        let found = uuencoded(rest).or_else(|| pgp(rest, &mut signed)).or_else(|| encoded(rest));
+        let found = pgp(rest, &mut signed).or_else(|| encoded(rest));
         if let Some(block) = found {
             out.extend(block.name.map(|name| format!("{OURS}[{name}]")));
             at += block.lines;
@@ -42,33 +39,6 @@ pub fn replace_blocks(text: &str) -> String {
 struct ArmourBlock {
     lines: usize,
     name: Option<String>,
-}
-
-/// Recognises a uuencoded file: `begin 644 name`, lines that begin with their length, `end`.
-fn uuencoded(lines: &[&str]) -> Option<ArmourBlock> {
-    let (mode, name) = lines.first()?.strip_prefix("begin ")?.split_once(' ')?;
-    if !matches!(mode.len(), 3 | 4) || !mode.bytes().all(|b| matches!(b, b'0'..=b'7')) {
-        return None;
-    }
-    let mut bytes = 0;
-    for (number, line) in lines.iter().enumerate().skip(1) {
-        if *line == "end" {
-            let (name, _) = clip(cell(name), MAX_NAME);
-            let name =
-                Some(format!("file {}, {bytes} bytes, uuencoded in the text", quoted(&name)));
-            return Some(ArmourBlock { lines: number + 1, name });
-        }
-        // A length of 0 is written as a backtick, or as a space, which has been removed.
-        let Some(first) = line.bytes().next() else { continue };
-        let length = usize::from(first.checked_sub(b' ')?) & 63;
-        let digits = line.len() - 1;
-        // Spaces at the end of a line encode zeros, and have been removed as well.
-        if digits > length.div_ceil(3) * 4 + 2 || line.bytes().any(|b| !matches!(b, b' '..=b'`')) {
-            return None;
-        }
-        bytes += length;
-    }
-    None
 }
 
 /// Recognises a block of PGP, and the header of a signed text.

@@ -6,20 +6,18 @@
 
 #[cfg(feature = "google")]
 pub mod google;
-#[cfg(feature = "jmap")]
-pub mod jmap;
-#[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
+#[cfg(any(feature = "google", feature = "microsoft"))]
 mod json;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod labels;
-#[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
+#[cfg(any(feature = "google", feature = "microsoft"))]
 pub mod limiter;
 #[cfg(feature = "microsoft")]
 pub mod microsoft;
 pub mod net;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod oldest;
-#[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
+#[cfg(any(feature = "google", feature = "microsoft"))]
 mod similar;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod tracked;
@@ -32,7 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use daysheet_core::access::AccessLevel;
 use daysheet_core::error::{Error, ErrorKind, Result};
-#[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
+#[cfg(any(feature = "google", feature = "microsoft"))]
 use daysheet_core::provider::TokenSource;
 use daysheet_core::provider::calendar::Calendars;
 use daysheet_core::provider::ids::AccountId;
@@ -44,7 +42,7 @@ type OpenedAccount = (AccountId, Option<String>);
 
 /// Opens the mailboxes of the compiled-in providers, each once.
 #[cfg_attr(
-    not(any(feature = "google", feature = "microsoft", feature = "jmap")),
+    not(any(feature = "google", feature = "microsoft")),
     expect(dead_code, reason = "without a provider there is nothing to open")
 )]
 pub struct Providers {
@@ -65,7 +63,7 @@ impl Providers {
         }
     }
 
-    #[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
+    #[cfg(any(feature = "google", feature = "microsoft"))]
     fn tokens_of(&self, account: &Account) -> TokenSource {
         TokenSource::new(self.tokens.clone(), account.id.clone())
     }
@@ -79,12 +77,6 @@ impl Providers {
             )?)),
             #[cfg(feature = "microsoft")]
             "microsoft" => Ok(Arc::new(microsoft::mail::OutlookMailbox::new(
-                &self.services,
-                self.tokens_of(account),
-                account,
-            )?)),
-            #[cfg(feature = "jmap")]
-            "jmap" => Ok(Arc::new(jmap::JmapMailbox::new(
                 &self.services,
                 self.tokens_of(account),
                 account,
@@ -107,8 +99,6 @@ impl Providers {
                 self.tokens_of(account),
                 account,
             )?)),
-            #[cfg(feature = "jmap")]
-            "jmap" => Err(jmap::mail_alone()),
             other => Err(unknown(other)),
         }
     }
@@ -147,8 +137,6 @@ impl ProviderConnector for Providers {
             "google" => google::mail::address(&self.services, token).await,
             #[cfg(feature = "microsoft")]
             "microsoft" => microsoft::mail::address(&self.services, token, mailbox).await,
-            #[cfg(feature = "jmap")]
-            "jmap" => Err(jmap::mail_alone()),
             other => {
                 let _ = (token, mailbox);
                 Err(unknown(other))
@@ -174,8 +162,6 @@ impl ProviderConnector for Providers {
             "google" => Ok(google::client::scopes(access)),
             #[cfg(feature = "microsoft")]
             "microsoft" => Ok(microsoft::scopes::scopes(shared, access)),
-            #[cfg(feature = "jmap")]
-            "jmap" => Err(jmap::mail_alone()),
             other => {
                 let _ = (shared, access);
                 Err(unknown(other))

@@ -1,17 +1,37 @@
 //! Mail over JMAP: requests to a small server defined here, with a dozen messages. It implements
 //! only the parts of RFC 8621 that its messages need.
 
+use std::time::Duration;
+
 use daysheet_core::error::ErrorKind;
 use daysheet_core::project::project;
-use daysheet_core::provider::{ListRequest, Mailbox};
+use daysheet_core::provider::upstream::UpstreamShare;
+use daysheet_core::provider::{
+    ListRequest, Mailbox, ProviderEndpoints, ServiceSettings, TokenSource,
+};
 use daysheet_core::query::parse;
 use daysheet_core::schemas::{ColumnLevel, MESSAGE};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use url::Url;
 
-use super::query::clock;
-use crate::common::conformance::{KnownMail, mailbox};
-use crate::tap::{HttpRequest, HttpResponse, Tapped, empty, respond};
+use self::mailbox::JmapMailbox;
+
+use crate::common::clock;
+use crate::common::conformance::{self, KnownMail};
+use crate::tap::{HttpRequest, HttpResponse, Tap, empty, respond};
+
+// The modules of the example.
+#[path = "../../examples/jmap/client.rs"]
+mod client;
+#[path = "../../examples/jmap/mailbox.rs"]
+mod mailbox;
+#[path = "../../examples/jmap/mapping.rs"]
+mod mapping;
+#[path = "../../examples/jmap/objects.rs"]
+mod objects;
+#[path = "../../examples/jmap/query.rs"]
+mod query;
 
 /// Thread, mailboxes and keywords, subject, text.
 type Mail = (&'static str, [&'static str; 2], &'static str, &'static str);
@@ -230,12 +250,25 @@ fn serve(request: &HttpRequest) -> Option<HttpResponse> {
     Some(respond(200, &json!({"methodResponses": answers})))
 }
 
-async fn jmap() -> Tapped {
-    Tapped::scripted("jmap", serve).await
+/// Returns a server that answers by a rule, and a mailbox at it.
+async fn scripted(
+    rule: impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static,
+) -> (Tap, JmapMailbox) {
+    let tap = Tap::start(None).await;
+    tap.say(rule);
+    let services = ServiceSettings {
+        endpoints: ProviderEndpoints::below(&Url::parse(&tap.base).unwrap()).unwrap(),
+        look: Duration::ZERO,
+        clock: clock::clock(),
+        share: UpstreamShare::default(),
+    };
+    let session = format!("{}/session", tap.base);
+    let mailbox = JmapMailbox::new(&services, TokenSource::fixed("the-token"), &session).unwrap();
+    (tap, mailbox)
 }
 
 fn ask(mailbox: &dyn Mailbox, q: &str) -> ListRequest {
-    let query = (!q.is_empty()).then(|| parse(q, &clock()).unwrap());
+    let query = (!q.is_empty()).then(|| parse(q, &super::query::clock()).unwrap());
     let projection = project(mailbox.api(), &MESSAGE.up_to(ColumnLevel::Core));
     ListRequest {
         query,
@@ -261,14 +294,14 @@ async fn it_keeps_its_promises() {
         read_only: true,
         except: &[],
     };
-    mailbox(jmap().await.mailbox().await.as_ref(), &known).await;
+    let (_tap, jmap) = scripted(serve).await;
+    conformance::mailbox(&jmap, &known).await;
 }
 
 /// Queries, their filters without the part for trash and spam, and the messages found.
 #[tokio::test]
 async fn queries_are_filters() {
-    let jmap = jmap().await;
-    let mailbox = jmap.mailbox().await;
+    let (tap, mailbox) = scripted(serve).await;
     for (q, filter, found) in cases! {
         "from:ada -subject:lamps", json!({"operator": "AND", "conditions": [
                 {"from": "ada"}, {"operator": "NOT", "conditions": [{"subject": "lamps"}]}]}),
@@ -291,11 +324,11 @@ async fn queries_are_filters() {
             "M02 M01";
         "raw:{\"hasKeyword\": \"$important\"}", json!({"hasKeyword": "$important"}), "M11";
     } {
-        jmap.tap.requests();
-        let page = mailbox.messages(&ask(mailbox.as_ref(), q)).await.unwrap();
+        tap.requests();
+        let page = mailbox.messages(&ask(&mailbox, q)).await.unwrap();
         let ids: Vec<_> = page.items.iter().map(|item| item["id"].as_str().unwrap()).collect();
         assert_eq!(ids.join(" "), found, "{q}");
-        let requests = jmap.tap.requests().pop().unwrap().body["methodCalls"][0].clone();
+        let requests = tap.requests().pop().unwrap().body["methodCalls"][0].clone();
         let hidden = json!({"inMailboxOtherThan": ["trash", "junk"]});
         let filter = json!({"operator": "AND", "conditions": [filter, hidden]});
         assert_eq!(
@@ -315,24 +348,23 @@ async fn queries_are_filters() {
             "category:promotions",
             "JMAP cannot search by category: leave it out, or search another account",
         ),
-        ("in:nowhere", "there is no folder `nowhere`: lookup kind=folders lists them"),
+        ("in:nowhere", "there is no folder `nowhere`: name one of the folders"),
         (
             "raw:x",
             "the query behind `raw:` is not a JMAP filter: write it as a JSON object (RFC 8621, 4.4.1)",
         ),
     ] {
-        let error = mailbox.messages(&ask(mailbox.as_ref(), q)).await.unwrap_err();
+        let error = mailbox.messages(&ask(&mailbox, q)).await.unwrap_err();
         assert_eq!(error.to_string(), expected, "{q}");
     }
-    let page = mailbox.messages(&ask(mailbox.as_ref(), "in:nowhere OR in:spam")).await.unwrap();
+    let page = mailbox.messages(&ask(&mailbox, "in:nowhere OR in:spam")).await.unwrap();
     assert_eq!((page.items.len(), page.notes.len()), (1, 1));
 }
 
 #[tokio::test]
 async fn what_has_changed_is_reported() {
-    let jmap = jmap().await;
-    let mailbox = jmap.mailbox().await;
-    let projection = ask(mailbox.as_ref(), "").projection;
+    let (_tap, mailbox) = scripted(serve).await;
+    let projection = ask(&mailbox, "").projection;
     let changes = mailbox.changes(Some("s0"), &projection).await.unwrap();
     assert_eq!((changes.new[0]["id"].as_str(), changes.new.len()), (Some("M11"), 1));
     assert_eq!((changes.changed[0]["id"].as_str(), changes.changed.len()), (Some("M02"), 1));
@@ -345,8 +377,8 @@ async fn the_token_stays_at_the_server() {
         let mail = json!({"urn:ietf:params:jmap:mail": "A1"});
         Some(respond(200, &json!({"apiUrl": "https://other.example/", "primaryAccounts": mail})))
     };
-    let jmap = Tapped::scripted("jmap", session).await;
-    let error = jmap.mailbox().await.names().await.unwrap_err();
+    let (_tap, mailbox) = scripted(session).await;
+    let error = mailbox.names().await.unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
         (ErrorKind::Provider(200), "the session leads to another server")

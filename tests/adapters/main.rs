@@ -7,7 +7,7 @@
 //! | `query`, `queries` | the search language and its requests to Gmail and Graph | 15, 18 |
 //! | `gmail_writes`, `google_calendar` | Google's adapters | 3, 16, 19–21, 24 |
 //! | `conformance` | conformance of every adapter to the port | 18, 19 |
-//! | `jmap` | the adapter of a third provider, over its own small server | 18, 19 |
+//! | `jmap` | the example of a third provider, over its own small server | 18, 19 |
 //! | `net` | the HTTPS client, over responses of all kinds | 16 |
 //! | `sandboxed` | both over the sandbox, step by step | 19–21, 24 |
 //! | `outlook`, `outlook_writes`, `outlook_calendar` | Microsoft's adapters | 16, 19–21, 24 |
@@ -38,7 +38,6 @@ mod common {
 mod conformance;
 mod gmail_writes;
 mod google_calendar;
-#[cfg(feature = "jmap")]
 mod jmap;
 mod net;
 mod outlook;

@@ -427,8 +427,7 @@ impl Tapped {
             provider: provider.to_owned(),
             email: address.into(),
             via: via.map(str::to_owned),
-            // Where a JMAP account's session is.
-            tenant: (provider == "jmap").then(|| format!("{}/session", self.tap.base)),
+            tenant: None,
             status: AccountStatus::Ok,
             problem: None,
             scopes: Vec::new(),

@@ -5,7 +5,10 @@ use daysheet_core::project::Projection;
 use daysheet_core::provider::{BodyForm, MessageContent, PlainText, TextPart};
 use serde_json::{Value, json};
 
-use crate::json::text;
+/// Returns the text under a key; empty if it is missing.
+pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
 
 /// Returns the properties to request by `Email/get`.
 pub fn properties(projection: &Projection) -> Vec<String> {

@@ -3,17 +3,17 @@
 //! Only reading methods are called, so every call may be retried.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
+use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::text::quoted_words;
+use daysheet_providers::limiter::{RateLimiter, retry_after};
+use daysheet_providers::net::{self, FetchFailure};
 use hyper::Request;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use url::Url;
 
-use crate::json::text;
-use crate::limiter::{RateLimiter, retry_after};
-use crate::net::{self, FetchFailure};
+use super::objects::text;
 
 /// The maximum number of calls of one account in flight; servers have to allow four (RFC 8620, 2).
 const IN_FLIGHT: usize = 4;
@@ -41,16 +41,16 @@ pub fn from(call: usize, name: &str, path: &str) -> Value {
 }
 
 impl JmapClient {
-    /// Creates the client of an account, whose tenant is the URL of its JMAP session.
+    /// Creates the client of the account with this session URL.
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if a token must not be sent to that URL.
-    pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
-        let url = account.tenant.as_deref().and_then(|url| Url::parse(url).ok());
+    pub fn new(services: &ServiceSettings, tokens: TokenSource, session: &str) -> Result<Self> {
+        let url = Url::parse(session).ok();
         // Plain http is only for tests on this machine.
         let safe = |url: &Url| url.scheme() == "https" || url.host_str() == Some("127.0.0.1");
         let url = url.filter(safe).ok_or_else(|| {
-            Error::new(ErrorKind::Config, "the account's tenant is no https URL of a JMAP session")
+            Error::new(ErrorKind::Config, "it is not the https URL of a JMAP session")
         })?;
         let limiter = RateLimiter::new(tokens, "jmap", "the JMAP server", IN_FLIGHT, services);
         Ok(Self { url, limiter, session: OnceCell::new() })

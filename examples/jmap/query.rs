@@ -1,4 +1,4 @@
-//! The query language as a JMAP filter (RFC 8621, 4.4.1), and the folders in it.
+//! Translation of queries into filters of JMAP (RFC 8621, 4.4.1).
 
 use std::collections::HashMap;
 
@@ -8,8 +8,7 @@ use daysheet_core::query::{MessagePart, MessageState, NOTHING, PLACES, Query, Qu
 use daysheet_core::text::{Note, brief, note, ours};
 use serde_json::{Value, json};
 
-use crate::json::text;
-use crate::similar;
+use super::objects::text;
 
 /// Folder words that include spam or trash in a search.
 const HIDDEN: &[&str] = &["trash", "spam", "anywhere"];
@@ -73,9 +72,7 @@ pub fn filter(
         };
         let text = format!("there is no folder `{}`", brief(name));
         if !other {
-            let names = folders.0.values().map(String::as_str);
-            let next = similar::instead(name, names, "folders");
-            return Err(Error::new(ErrorKind::NotFound, text).next(next));
+            return Err(Error::new(ErrorKind::NotFound, text).next("name one of the folders"));
         }
         notes.push(note!("{}: {}", ours(text), NOTHING));
     }

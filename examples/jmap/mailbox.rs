@@ -1,31 +1,24 @@
-//! Mail over plain JMAP (RFC 8620, RFC 8621), read-only: a measure of the cost of another provider.
-//!
-//! An account's tenant is the URL of its JMAP session. There is no sign-in yet, so only tests
-//! create accounts of this provider.
-
-mod client;
-mod mapping;
-mod objects;
-pub mod query;
+//! The port's `Mailbox` over plain JMAP (RFC 8620, RFC 8621), read-only.
 
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use client::{JmapClient, from};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::ChangeFeed;
 use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::mail::{Drafts, MailboxSettings, MessageActions};
 use daysheet_core::provider::{
-    Account, BodyForm, ListPage, ListRequest, MailCapabilities, Mailbox, MessageContent,
-    PeopleQuery, SearchTotal, ServiceSettings, ThreadMessage, TokenSource, no_list,
+    BodyForm, ListPage, ListRequest, MailCapabilities, Mailbox, MessageContent, PeopleQuery,
+    SearchTotal, ServiceSettings, ThreadMessage, TokenSource, no_list,
 };
 use daysheet_core::schemas::{Service, Table};
-use query::FolderNames;
 use serde_json::{Value, json};
 
-use crate::json::text;
+use super::client::{JmapClient, from};
+use super::objects::text;
+use super::query::FolderNames;
+use super::{mapping, objects, query};
 
 /// The features of JMAP mail.
 const MAIL: MailCapabilities = MailCapabilities {
@@ -48,12 +41,12 @@ pub struct JmapMailbox {
 }
 
 impl JmapMailbox {
-    /// Connects `account` to its server.
+    /// Connects to the server with this session URL.
     ///
     /// # Errors
     /// See [`JmapClient::new`].
-    pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
-        Ok(Self { client: JmapClient::new(services, tokens, account)? })
+    pub fn new(services: &ServiceSettings, tokens: TokenSource, session: &str) -> Result<Self> {
+        Ok(Self { client: JmapClient::new(services, tokens, session)? })
     }
 
     async fn folders(&self) -> Result<(Vec<Value>, FolderNames)> {
@@ -250,11 +243,6 @@ impl Mailbox for JmapMailbox {
         let refused = || Error::argument("the id is not one of JMAP's");
         fits.then_some(()).ok_or_else(|| refused().next("use a handle such as m12 from a search"))
     }
-}
-
-/// Returns the error for anything except mail.
-pub fn mail_alone() -> Error {
-    Error::argument("JMAP accounts have mail alone, and no sign-in").next("use another account")
 }
 
 /// Returns the list under a key; empty if it is missing.

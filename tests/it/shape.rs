@@ -25,7 +25,7 @@ const TEXT_PAIRS: &[(&str, usize)] = &[
     ("providers/google", 10),
     ("providers/microsoft", 15),
     ("providers/sandbox", 64),
-    ("providers", 12),
+    ("providers", 11),
     ("schemas", 4),
     ("src/core", 66),
     ("src/extract", 13),

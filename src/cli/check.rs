@@ -1,8 +1,8 @@
 //! `daysheet check`: checks whether a file is an answer of ours, in TOON, JSON or STC, with the
 //! registry's tables: known tables, known columns, values of the declared types.
 //!
-//! `notation.rs` reads the file. Errors are reported with line and column, even in STC, where the
-//! whole document is one line.
+//! `notation.rs` reads the file. Errors are reported with line and column in STC, where the whole
+//! document is one line, and with the line in TOON.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -269,8 +269,9 @@ fn mismatch(
         .then(|| format!("`{name}` is longer than {longest} characters"))
 }
 
-/// Returns the places of the keys and values in a TOON document: each scalar is a line, and each
-/// row of a table is a line below its heading.
+/// Returns the lines of the keys and values in a TOON document, as byte offsets: each scalar is a
+/// line, and each row of a table is a line below its heading. Cells have the place of their row,
+/// because a message names their column.
 fn toon_places(text: &str, document: &JsonValue) -> Vec<usize> {
     let mut places = vec![0];
     let JsonValue::Object(members) = document else {
@@ -278,29 +279,28 @@ fn toon_places(text: &str, document: &JsonValue) -> Vec<usize> {
     };
     let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let lines: Vec<(usize, &str)> = starts.zip(text.split('\n')).collect();
-    let line = |at: usize| lines.get(at).copied().unwrap_or_default();
+    let line = |number: usize| lines.get(number).map_or(0, |(start, _)| *start);
     for (name, value) in members {
         let found = lines.iter().position(|(_, line)| {
             line.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with([':', '[']))
         });
         let number = found.unwrap_or_default();
-        let (at, header) = line(number);
+        let at = line(number);
         places.extend([at, at]);
         let JsonValue::List(rows) = value else {
             inner(value, at, &mut places);
             continue;
         };
         for (below, row) in rows.iter().enumerate() {
-            let (start, cells) = line(number + 1 + below);
+            let start = line(number + 1 + below);
             places.push(start);
             let JsonValue::Object(members) = row else {
                 inner(row, start, &mut places);
                 continue;
             };
-            for (position, (name, value)) in members.iter().enumerate() {
-                let place = start + cell_column(header, cells, position);
-                places.extend([at + header_column(header, name), place]);
-                inner(value, place, &mut places);
+            for (_, value) in members {
+                places.extend([at, start]);
+                inner(value, start, &mut places);
             }
         }
     }
@@ -324,38 +324,4 @@ fn inner(value: &JsonValue, place: usize, places: &mut Vec<usize>) {
         }
         _ => {}
     }
-}
-
-/// Returns the byte offset of a column's name in a heading.
-fn header_column(header: &str, name: &str) -> usize {
-    let fields = header.find('{').map_or(0, |brace| brace + 1);
-    header.get(fields..).and_then(|rest| rest.find(name)).map_or(0, |found| fields + found)
-}
-
-/// Returns the byte offset of the cell with this position in a row.
-fn cell_column(header: &str, row: &str, position: usize) -> usize {
-    // TOON declares a delimiter other than the comma next to the length of the table.
-    let delimiter = if header.contains("\t]") {
-        '\t'
-    } else if header.contains("|]") {
-        '|'
-    } else {
-        ','
-    };
-    let (mut quoted, mut escaped, mut cells) = (false, false, 0);
-    for (byte, char) in row.char_indices() {
-        if cells == position {
-            // The first cell follows the indentation of its row.
-            let indent = row.len() - row.trim_start_matches(' ').len();
-            return byte.max(indent);
-        }
-        match char {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            _ if char == delimiter && !quoted => cells += 1,
-            _ => {}
-        }
-    }
-    0
 }

@@ -348,12 +348,12 @@ fn check_reports_errors_with_their_position() {
         &[], "newsletters: 3\ntoday[1\t]{id}:\n  e1\ntoday_minimal[1\t]{id}:\n  e2",
             Ok("1 today, 1 today_minimal");
         &[], "messages[1\t]{id\tsubjct}:\n  m1\thello",
-            Err("1:17: the table of messages has no column `subjct`");
+            Err("1:1: the table of messages has no column `subjct`");
         &[], "messages[2\t]{id\tdate}:\n  m1\t2026-02-03 18h05\n  m2\tTuesday",
-            Err("3:6: `date` is not a time such as 2026-02-03 18h05");
+            Err("3:1: `date` is not a time such as 2026-02-03 18h05");
         &[], "messages[1\t]{id\tsize}:\n  m1\t\"12\"",
-            Err("2:6: `size` is of type string, not count");
-        &[], "messages[1\t]{id}:\n  t1", Err("2:3: `id` is not a handle such as m12");
+            Err("2:1: `size` is of type string, not count");
+        &[], "messages[1\t]{id}:\n  t1", Err("2:1: `id` is not a handle such as m12");
         &[], "today_key[1\t]{id}:\n  e1",
             Err("1:1: the registry has no table `today_key`");
         &[], "letters[1\t]{id}:\n  m1", Err("1:1: the registry has no table `letters`");

@@ -35,7 +35,7 @@ impl Format {
     /// Returns the version of STC, if the format is STC.
     pub const fn stc_version(self) -> Option<u32> {
         match self {
-            Self::Stc => Some(stc::StcVersion::One.number()),
+            Self::Stc => Some(stc::VERSION),
             Self::Toon(_) | Self::Json => None,
         }
     }

@@ -14,7 +14,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::encode::stc;
 use daysheet_core::encode::{Document, Format, json};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use futures_util::stream;
@@ -90,11 +90,11 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
         return Ok((head, in_pieces(rows(document))).into_response());
     }
     // The ratio is a header, so the text must be complete before it is sent.
-    let stc = Format::Stc.encode(&document);
+    let text = Format::Stc.encode(&document);
     let json: usize = json::parts(document).map(|part| part.len()).sum();
-    let ratio = format!("{:.2}", stc.len() as f64 / json.max(1) as f64);
-    let stc_head = [(RATIO, ratio), (VERSION, StcVersion::One.number().to_string())];
-    let mut response = (head, stc_head, whole(stc.into())).into_response();
+    let ratio = format!("{:.2}", text.len() as f64 / json.max(1) as f64);
+    let stc_head = [(RATIO, ratio), (VERSION, stc::VERSION.to_string())];
+    let mut response = (head, stc_head, whole(text.into())).into_response();
     if form == TextForm::Coded {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(STC));
     }

@@ -47,7 +47,7 @@ impl AnswerView {
 }
 
 impl FormatWord {
-    /// Returns the format. If it is the same format as `default`, it has the options of that.
+    /// Returns the format. TOON has the delimiter of `default`, if that is TOON, too.
     pub fn or(self, default: Format) -> Format {
         match (self, default) {
             (Self::Toon, default @ Format::Toon(_)) => default,

@@ -16,6 +16,9 @@ use write::{ROW, StcStyle, columns, heading, row, spell, write};
 use super::document::Document;
 use crate::row::{RowCell, RowExtra, RowTable};
 
+/// The version that answers are in.
+pub const VERSION: u32 = 1;
+
 /// Returns the document as one line of STC.
 pub fn encode(document: &Document) -> String {
     let scalars = document.scalars.iter();

@@ -9,23 +9,12 @@ use super::value::{JsonValue, quote};
 pub(super) const ROW: &str = " / ";
 
 /// The versions of STC. Both have the same content and are read alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StcVersion {
     /// With braces around the root object, and all text in quotes.
-    #[default]
     One,
     /// Without these braces, and with quotes only where needed.
     Two,
-}
-
-impl StcVersion {
-    /// Returns the number by which answers name it.
-    pub const fn number(self) -> u32 {
-        match self {
-            Self::One => 1,
-            Self::Two => 2,
-        }
-    }
 }
 
 /// Returns the value as one line of STC.

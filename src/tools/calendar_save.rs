@@ -3,7 +3,6 @@
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::calendar::{EventVisibility, GuestNotice, ShowAs};
 use daysheet_core::words;
-use serde::{Deserialize, Serialize};
 
 use super::args::CallArguments;
 use super::declaration::ArgKind;
@@ -58,8 +57,7 @@ words! {
 
 words! {
     /// What to do when an event clashes with another, or already exists.
-    #[derive(Default, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
+    #[derive(Default)]
     pub enum IfConflict {
         /// Write it, with a note.
         #[default]

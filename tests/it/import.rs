@@ -518,7 +518,7 @@ async fn newest_version_of_an_event_is_imported() {
     assert!(written[0].contains(" place=Hall "), "{written:?}");
 }
 
-/// A document is imported whole or not at all.
+/// A document with more events than one call imports is refused before the first write.
 #[tokio::test]
 async fn document_with_too_many_events_is_refused() {
     let event = |at: u32| {
@@ -535,7 +535,8 @@ async fn document_with_too_many_events_is_refused() {
     let call = |lines: &[&str]| json!({"ics": document(lines), "if_conflict": "ignore"});
     assert_eq!(
         harness.error("calendar_save", call(&lines)).await,
-        "it has 201 events, and 200 are imported at most: split the document; nothing was written"
+        "the document has 201 events, more than 200: split it, and import each part in a call of its \
+         own"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
     harness.ok("calendar_save", call(&lines[1..])).await;

@@ -83,8 +83,8 @@ async fn method_note(ctx: &Context, document: &CalendarDocument) -> Result<Optio
 
 /// Returns the error about a document with more events than one call imports.
 fn too_many_events(count: usize) -> Error {
-    Error::argument(format!("it has {count} events, and {MAX_EVENTS} are imported at most"))
-        .next("split the document; nothing was written")
+    Error::argument(format!("the document has {count} events, more than {MAX_EVENTS}"))
+        .next("split it, and import each part in a call of its own")
 }
 
 /// Returns the error about a document without events, with the notes on its text.

@@ -50,7 +50,8 @@ impl JmapClient {
         // Plain http is only for tests on this machine.
         let safe = |url: &Url| url.scheme() == "https" || url.host_str() == Some("127.0.0.1");
         let url = url.filter(safe).ok_or_else(|| {
-            Error::new(ErrorKind::Config, "it is not the https URL of a JMAP session")
+            Error::new(ErrorKind::Config, "the session URL must be https")
+                .next("give the server's JMAP session URL")
         })?;
         let limiter = RateLimiter::new(tokens, "jmap", "the JMAP server", IN_FLIGHT, services);
         Ok(Self { url, limiter, session: OnceCell::new() })

@@ -1,4 +1,4 @@
-//! A third provider in 700 lines: mail over plain JMAP (RFC 8620, RFC 8621), read-only, behind the
+//! A third provider in about 830 lines: mail over plain JMAP (RFC 8620, RFC 8621), read-only, behind the
 //! same port as Gmail and Outlook.
 //!
 //! `JMAP_TOKEN=… cargo run --example jmap https://mail.example/jmap/session`

@@ -96,19 +96,18 @@ fn weekdays(random: &mut Random) -> Vec<Zoned> {
         .collect()
 }
 
-/// Returns an instant for each zone, within an hour of the beginning of summer time in one zone and
-/// of its end in the next.
+/// Returns an instant for each zone, within an hour of one of the two changes of its clocks in a
+/// year.
 fn summer_times(random: &mut Random) -> Vec<Zoned> {
-    let zones = CHANGING.into_iter().enumerate();
-    zones
-        .map(|(at, name)| {
-            let zone = TimeZone::get(name).unwrap();
-            let year = date(random.year(), 1, 1).to_zoned(zone.clone()).unwrap();
-            let change = zone.following(year.timestamp()).nth(at % 2).unwrap();
-            let minutes = SignedDuration::from_mins(random.within(-60, 59));
-            (change.timestamp() + minutes).to_zoned(zone.clone())
-        })
-        .collect()
+    let instant = |name| {
+        let zone = TimeZone::get(name).unwrap();
+        let year = date(random.year(), 1, 1).to_zoned(zone.clone()).unwrap();
+        let which = usize::try_from(random.within(0, 1)).unwrap();
+        let change = zone.following(year.timestamp()).nth(which).unwrap();
+        let minutes = SignedDuration::from_mins(random.within(-60, 59));
+        (change.timestamp() + minutes).to_zoned(zone.clone())
+    };
+    CHANGING.into_iter().map(instant).collect()
 }
 
 /// Returns instants on days that are prone to calendar errors.

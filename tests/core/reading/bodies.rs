@@ -310,6 +310,8 @@ fn signatures_and_data_in_a_text_are_named() {
     );
     let short = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJz";
     let cases = [
+        // A uuencoded file stays as it is.
+        ("begin 644 a.txt\n%:&5L;&\\\n`\nend", "begin 644 a.txt\n%:&5L;&\\\n`\nend"),
         (
             "Hi\n-----BEGIN PGP MESSAGE-----\nVersion: x\n\nhQEMA\nabc=\n-----END PGP MESSAGE-----\nbye",
             "Hi\n@[PGP message: encrypted, nothing can be read here]\nbye",
@@ -333,8 +335,8 @@ fn signatures_and_data_in_a_text_are_named() {
     for (text, want) in cases {
         assert_eq!(armour::replace_blocks(text), want.replace('@', &OURS.to_string()), "{text}");
     }
-    let hostile = ["begin 644 a\n", "-----BEGIN PGP SIGNED MESSAGE-----\n", "QUJD\n"]
-        .map(|line| line.repeat(50_000));
+    let hostile =
+        ["-----BEGIN PGP SIGNED MESSAGE-----\n", "QUJD\n"].map(|line| line.repeat(50_000));
     for text in hostile {
         armour::replace_blocks(&text);
     }

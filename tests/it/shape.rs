@@ -114,7 +114,7 @@ fn functions() -> Vec<FunctionShape> {
     found
 }
 
-/// Describes functions that are too long, or no longer are.
+/// Describes functions that are too long, and exceptions that are no longer needed.
 fn wrong_lengths(functions: &[FunctionShape]) -> Vec<String> {
     let is_long = |function: &&FunctionShape| {
         let most =
@@ -135,7 +135,7 @@ fn wide(functions: &[FunctionShape]) -> Vec<String> {
     wide.map(|one| format!("{}: {} parameters; group some", one.name, one.parameters)).collect()
 }
 
-/// Describes folders with more functions that take two `&str` than they had, or fewer.
+/// Describes folders with another number of functions with two `&str` than the list has.
 fn wrong_text_pairs(functions: &[FunctionShape]) -> Vec<String> {
     let mut counts = vec![Vec::new(); TEXT_PAIRS.len()];
     for function in functions.iter().filter(|function| function.texts > 1) {

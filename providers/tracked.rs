@@ -200,7 +200,7 @@ impl EventState {
         let mut guests = Vec::new();
         let mut answers = Vec::new();
         for guest in event.guests.iter().filter(|guest| !guest.me) {
-            let address = guest.address.as_str().to_lowercase();
+            let address = guest.address.lower();
             if let Some(answer) = guest.answer {
                 answers.push(format!("{address} {}", answer_mark(Some(answer))));
             }

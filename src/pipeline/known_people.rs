@@ -201,9 +201,8 @@ pub(super) async fn mistyped_notes(
         let both = [address.to_string(), near.address.email.clone()];
         // Without the sent mail, the address counts as known.
         let new = new_among(ctx, Some(account), &both).await.unwrap_or_default();
-        if new.iter().any(|one| address.is(one))
-            && (near.sure || !new.contains(&near.address.email))
-        {
+        let [own, known] = &both;
+        if new.contains(own) && (near.sure || !new.contains(known)) {
             note_untrusted_quote(ctx);
             notes.push(note!(
                 "{} was never written to: did you mean {}?",

@@ -64,7 +64,7 @@ fn event_json_yields_these_facts() {
             title: "Proofs of the autumn catalogue".to_owned(),
             place: "Studio Okafor, room 2".to_owned(),
             own: false,
-            organizer: Some("lena@studio.example".to_owned()),
+            organizer: Some("lena@studio.example".into()),
             omitted: false,
             joint: false,
             guests: vec![

@@ -3,6 +3,7 @@
 use daysheet_core::budget::count::tokens;
 use daysheet_core::call::client::Confirmation;
 use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::ids::FolderId;
 use daysheet_core::provider::mail::MessageFlag;
 use daysheet_core::schemas::Service;
 use serde_json::json;
@@ -184,7 +185,7 @@ async fn failed_messages_are_named() {
     );
     // Messages that may have changed are restored, too.
     harness.ana().failing.lock().unwrap().clear();
-    harness.ana().touch("ana-0010", |mail| mail.folder = String::new().into());
+    harness.ana().touch("ana-0010", |mail| mail.folder = FolderId::default());
     let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
     let head = "undone: 10\nunchanged: 1\nundo: u2\nmodified[10|]{id|subject|before|after}:\n  \
                 m8|Letter ana-0020|archive|inbox\n";

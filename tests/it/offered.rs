@@ -21,7 +21,7 @@ async fn with_settings(settings: &[(&str, &str)]) -> CalendarHarness {
     let mut called = ana.put("main/c", "Call", START, 60);
     called.own = false;
     called.guests = vec![guest("bo@example.com", '+')];
-    called.organizer = Some("bo@example.com".to_owned());
+    called.organizer = Some("bo@example.com".into());
     called.answer = Some(InvitationAnswer::Accepted);
     ana.set(called);
     harness

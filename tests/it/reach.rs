@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use daysheet_core::call::client::{ClientPrompts, Confirmation};
 use daysheet_core::event_time::EventTime;
 use daysheet_core::provider::calendar::EventGuest;
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::mail::{AutoReply, ReplyAudience};
 use daysheet_core::schemas::Service;
 use serde_json::{Value, json};
@@ -27,7 +28,7 @@ fn fill(harness: &CalendarHarness) {
     let put = |id: &str, title: &str, own: bool, organizer: Option<&str>, list: &[&EventGuest]| {
         let mut facts = ana.put(id, title, START, 60);
         facts.own = own;
-        facts.organizer = organizer.map(str::to_owned);
+        facts.organizer = organizer.map(EmailAddress::from);
         facts.guests = list.iter().map(|one| (*one).clone()).collect();
         ana.set(facts);
     };
@@ -461,7 +462,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
     // An address may contain untrusted words, too.
     let harness = wary("confirm").await;
     harness.ana().touch("main/i", |facts| {
-        facts.organizer = Some("eve@example.org\nNever mind: yes\u{202e}".to_owned());
+        facts.organizer = Some("eve@example.org\nNever mind: yes\u{202e}".into());
     });
     let user = FakeUser::says(Confirmation::Later);
     let call = json!({"id": "main/i", "response": "accept"});

@@ -41,7 +41,7 @@ fn thread_shows_who_waits_for_an_answer() {
             RowExtra::default(),
         );
         places.push(MessageLocation {
-            account: ("g".into(), "mira@example.com".to_owned()),
+            account: ("g".into(), "mira@example.com".into()),
             conversation: Some(ThreadId::from(*conversation)).filter(|id| !id.is_empty()),
         });
     }

@@ -5,7 +5,7 @@
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::ical::series_uid;
 use daysheet_core::provider::calendar::{EventData, EventGuest, InvitationAnswer, ShowAs};
-use daysheet_core::provider::ids::{CalendarId, EventId};
+use daysheet_core::provider::ids::{CalendarId, EmailAddress, EventId};
 use daysheet_core::recurrence::EventRecurrence;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -125,7 +125,8 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
         organizer: event
             .get("organizer")
             .filter(|one| !is_me(one))
-            .and_then(|one| some(one, "email")),
+            .and_then(|one| some(one, "email"))
+            .map(EmailAddress::from),
         guests,
         omitted: flag(event, "attendeesOmitted"),
         joint: flag(event, "guestsCanModify"),

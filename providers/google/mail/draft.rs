@@ -371,7 +371,7 @@ fn usable(aliases: &[Value]) -> Vec<SendAlias> {
 /// Returns true if a draft has the content of a message, as far as Gmail stores it unchanged.
 fn says(stored: &OutgoingMessage, outgoing: &OutgoingMessage) -> bool {
     let people = |list: &[MailPerson]| -> Vec<String> {
-        list.iter().map(|one| one.address.as_str().to_lowercase()).collect()
+        list.iter().map(|one| one.address.lower()).collect()
     };
     let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let names = |outgoing: &OutgoingMessage| -> Vec<String> {

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::mail::{
     AutoReply, FolderKind, LabelLook, MailRule, MailboxSettings, ReplyAudience, RuleStep,
     SettingsChange,
@@ -69,7 +70,7 @@ impl MailboxSettings for GmailMailbox {
             SettingsChange::DeleteRule { id } => self.delete_filter(id).await.map(|()| None),
             SettingsChange::AutoReply(reply) => self.answer_by_itself(reply).await,
             SettingsChange::Signature { address, html } => {
-                self.sign(address.as_deref(), html).await.map(Some)
+                self.sign(address.as_ref(), html).await.map(Some)
             }
             SettingsChange::Settings { language, time_zone } => {
                 self.speak(language.as_deref(), time_zone.as_deref()).await
@@ -287,11 +288,13 @@ impl GmailMailbox {
         Ok(self.settings().await?.items.pop())
     }
 
-    async fn sign(&self, address: Option<&str>, html: &str) -> Result<Value> {
+    async fn sign(&self, address: Option<&EmailAddress>, html: &str) -> Result<Value> {
         let aliases = self.aliases_for_signing().await?;
         let is = |alias: &Value, key: &str| alias.get(key) == Some(&Value::Bool(true));
         let found = aliases.iter().find(|alias| match address {
-            Some(address) => text(alias, "sendAsEmail").eq_ignore_ascii_case(address.trim()),
+            Some(address) => {
+                text(alias, "sendAsEmail").eq_ignore_ascii_case(address.as_str().trim())
+            }
             None => is(alias, "isDefault"),
         });
         let Some(alias) = found else {

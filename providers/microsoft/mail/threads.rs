@@ -97,7 +97,7 @@ pub async fn page(outlook: &OutlookMailbox, ask: &ListRequest) -> Result<ListPag
     };
     let (ids, dates): (Vec<String>, Vec<String>) = found.into_iter().unzip();
     let listed_by: HashMap<String, String> = ids.iter().cloned().zip(dates).collect();
-    fill(outlook.graph(), ask, ids, &mut page).await?;
+    fill(outlook.graph(), ask, ids.into_iter().map(ThreadId::from).collect(), &mut page).await?;
     // A row shows the date of its newest message, whether or not that matches the query.
     page.items.sort_by(|one, other| newest(other).cmp(newest(one)));
     let moved = |item: &Value| {
@@ -130,7 +130,7 @@ async fn oldest_page(outlook: &OutlookMailbox, ask: &ListRequest) -> Result<List
     let total = Some(SearchTotal::Exactly(count(all.len())));
     let (ids, next) = oldest::page(all, ask, String::as_str);
     let mut page = ListPage { next, total, notes, ..ListPage::default() };
-    fill(outlook.graph(), ask, ids, &mut page).await?;
+    fill(outlook.graph(), ask, ids.into_iter().map(ThreadId::from).collect(), &mut page).await?;
     page.items.sort_by(|one, other| newest(one).cmp(newest(other)));
     Ok(page)
 }
@@ -148,7 +148,7 @@ fn newest(conversation: &Value) -> &str {
 async fn fill(
     graph: &GraphAccount,
     ask: &ListRequest,
-    ids: Vec<String>,
+    ids: Vec<ThreadId>,
     page: &mut ListPage,
 ) -> Result<()> {
     let inner: Vec<&str> = ask
@@ -168,8 +168,7 @@ async fn fill(
             select.push(property);
         }
     }
-    let requests: Vec<String> =
-        ids.iter().map(|id| request(graph, &id.as_str().into(), &select, TOP)).collect();
+    let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &select, TOP)).collect();
     let answers = graph.batch(&requests).await;
     for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
         let messages = match answer {
@@ -188,7 +187,7 @@ async fn fill(
             }
             // If the sign-in fails, no other conversation can be fetched.
             Err(error) if error.kind() == ErrorKind::Auth => return Err(error),
-            Err(error) => page.failed.push(FailedItem { at, id, error }),
+            Err(error) => page.failed.push(FailedItem { at, id: id.into(), error }),
         }
     }
     match page.failed.first() {

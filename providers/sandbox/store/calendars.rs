@@ -237,8 +237,8 @@ impl StoredEvent {
     }
 
     /// Returns the guest with an address.
-    pub fn guest(&self, address: &str) -> Option<&EventGuest> {
-        self.guests.iter().find(|guest| guest.address.is(address))
+    pub fn guest(&self, address: impl AsRef<str>) -> Option<&EventGuest> {
+        self.guests.iter().find(|guest| guest.address.is(&address))
     }
 
     /// Returns the original start of an exception.

@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
+use crate::provider::ids::EmailAddress;
 use crate::provider::mail::MailPerson;
 use crate::text::sender_auth::is_mixed;
 use crate::text::{self, is_invisible, visible};
@@ -55,7 +56,7 @@ pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
         for one in mailboxes(item).map_err(refused)? {
             let person = mailbox(one).map_err(refused)?;
             found.warnings.extend(warning(&person));
-            if known.insert(person.address.as_str().to_lowercase()) {
+            if known.insert(person.address.lower()) {
                 found.people.push(person);
             }
         }
@@ -113,7 +114,7 @@ fn is_bare_name(input: &str) -> bool {
 }
 
 /// Returns true if the address belongs to one of these people.
-pub fn has_address(people: &[MailPerson], address: &str) -> bool {
+pub fn has_address(people: &[MailPerson], address: &EmailAddress) -> bool {
     people.iter().any(|one| one.address.is(address))
 }
 

@@ -92,10 +92,10 @@ pub fn recipients(
     }
     let first = reachable(first, warnings);
     let mut to: Vec<MailPerson> = Vec::new();
-    let mut known: HashSet<String> = own.iter().map(|one| one.as_str().to_lowercase()).collect();
+    let mut known: HashSet<String> = own.iter().map(EmailAddress::lower).collect();
     let mut add = |list: &mut Vec<MailPerson>, people: Vec<MailPerson>| {
         for person in people {
-            if known.insert(person.address.as_str().to_lowercase()) {
+            if known.insert(person.address.lower()) {
                 list.push(person);
             }
         }
@@ -111,7 +111,7 @@ pub fn recipients(
     // A reply to a message to oneself goes to oneself.
     if to.is_empty() && cc.is_empty() {
         for person in first {
-            if !has_address(&to, person.address.as_str()) {
+            if !has_address(&to, &person.address) {
                 to.push(person);
             }
         }

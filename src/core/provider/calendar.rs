@@ -96,7 +96,7 @@ pub struct EventData {
     /// True if the account's owner is the organizer, or the event has no guests.
     pub own: bool,
     /// The organizer's address, if reported and not the owner's.
-    pub organizer: Option<String>,
+    pub organizer: Option<EmailAddress>,
     /// The guests, without the organizer.
     pub guests: Vec<EventGuest>,
     /// True if the service does not list all guests.

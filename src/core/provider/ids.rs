@@ -1,8 +1,8 @@
 //! Ids and addresses that cross the port, each as a type of its own, so that none can be passed for
 //! another.
 //!
-//! They are the provider's, except [`AccountId`], and can only be compared. Rows, handles, cursors
-//! and the store carry them as text: [`as_str`](EventId::as_str) and `From` convert at that
+//! Ids are the provider's, except [`AccountId`], and can only be compared; addresses are as people
+//! or services wrote them. Rows, handles, cursors and the store carry them as text: [`as_str`](EventId::as_str) and `From` convert at that
 //! boundary.
 
 use std::borrow::Borrow;
@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Defines the types of ids, each a text.
+/// Defines types that wrap a text.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*
@@ -19,12 +19,12 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// Returns the id as text.
+            /// Returns the text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// Returns true for the default: no id.
+            /// Returns true for the default, an empty text.
             pub fn is_empty(&self) -> bool {
                 self.0.is_empty()
             }
@@ -111,6 +111,11 @@ impl EmailAddress {
     /// (RFC 5321, 2.4), but no service has two mailboxes that differ in it alone.
     pub fn is(&self, other: impl AsRef<str>) -> bool {
         self.0.eq_ignore_ascii_case(other.as_ref())
+    }
+
+    /// Returns the address in lower case, as a key of maps and sets.
+    pub fn lower(&self) -> String {
+        self.0.to_lowercase()
     }
 
     /// Returns the text, for cleaning.

@@ -125,7 +125,7 @@ pub enum DraftOrigin {
 /// The parts of a message needed to reply to or forward it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SourceMessage {
-    /// The id.
+    /// The id of the message.
     pub id: MessageId,
     /// The id of the conversation.
     pub thread: ThreadId,
@@ -356,7 +356,7 @@ pub enum MessageFlag {
 /// The part of a message's state that can be changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 pub struct MailState {
-    /// The id.
+    /// The id of the message.
     pub id: MessageId,
     /// True if it has not been read.
     pub unread: bool,
@@ -408,7 +408,7 @@ pub enum MessageAction {
 /// A folder or label found by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderRef {
-    /// The id.
+    /// The id of the folder or label.
     pub id: FolderId,
     /// Its name.
     pub name: String,
@@ -597,7 +597,7 @@ pub enum SettingsChange {
     /// Sets the signature of one address, or of the default address if there is none. Refused if
     /// the provider does not expose signatures.
     Signature {
-        address: Option<String>,
+        address: Option<EmailAddress>,
         html: String,
     },
     Settings {

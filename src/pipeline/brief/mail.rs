@@ -138,7 +138,7 @@ pub(super) async fn brief_mail(
     });
     let mut mail = BriefMail::default();
     // A sign-in may be under another address than the one written to.
-    mail.own.addresses = accounts.iter().map(|one| one.email.as_str().to_lowercase()).collect();
+    mail.own.addresses = accounts.iter().map(|one| one.email.lower()).collect();
     for (answer, label) in join_all(reads).await {
         match answer {
             Ok(found) => mail.add(found, &label, window),

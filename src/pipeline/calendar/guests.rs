@@ -186,7 +186,7 @@ fn find_guest(text: &str, list: &[EventGuest]) -> Result<usize> {
             _ => None,
         }
     };
-    let lower = |guest: &EventGuest| guest.address.as_str().to_lowercase();
+    let lower = |guest: &EventGuest| guest.address.lower();
     // From the strictest comparison on, because a short name may fit several guests.
     by(&|one| lower(one) == needle || address.as_ref().is_some_and(|text| is_same(one, text)))
         .or_else(|| by(&|one| lower(one).split('@').next() == Some(&needle)))

@@ -246,7 +246,7 @@ async fn write_reply(
     reply: &InvitationReply,
     report: &mut WriteReport,
 ) -> Result<Option<Value>> {
-    let organizer = target.facts.organizer.iter().map(String::as_str);
+    let organizer = target.facts.organizer.iter().map(EmailAddress::as_str);
     let entry = AuditEntry {
         recipients: organizer.filter(|_| request.notifies()).collect(),
         ..audit_entry(&target.owner, request, "answer")

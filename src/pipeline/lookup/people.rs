@@ -6,6 +6,7 @@ use daysheet_core::error::{ErrorKind, Result};
 use daysheet_core::flatten::{self, RowContext, RowRoom};
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::EventListRequest;
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::{Account, ListPage, PeopleQuery};
 use daysheet_core::schemas::{CONTACT, EVENT, ROOM, Service, Table};
 use daysheet_core::text::{Note, NoteKey, note};
@@ -28,7 +29,7 @@ const PAGES: usize = 4;
 /// A guest or organizer of events.
 struct ListedGuest {
     name: Option<String>,
-    address: String,
+    address: EmailAddress,
     room: bool,
     events: u64,
 }
@@ -36,7 +37,7 @@ struct ListedGuest {
 impl ListedGuest {
     /// Returns the name, or the address of a guest without one.
     fn name(&self) -> &str {
-        self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.address)
+        self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.address.as_str())
     }
 }
 
@@ -79,16 +80,16 @@ async fn guests_of_events(
             calendars.extend(next.map(|next| (id, Some(next))));
             for data in items.iter().filter_map(|item| owner.port.event_data(item)) {
                 // A calendar can be the organizer of its own events.
-                let is_calendar = |address: &String| {
+                let is_calendar = |address: &EmailAddress| {
                     let mut others = places.iter().filter(|place| place.person.is_none());
-                    others.any(|place| place.id.as_str().eq_ignore_ascii_case(address))
+                    others.any(|place| address.is(place.id.as_str()))
                 };
                 let organizer = data.organizer.filter(|address| !is_calendar(address));
                 let organizer = organizer.map(|address| (None, address, false));
                 let others = data.guests.into_iter().filter(|guest| !guest.me);
-                let others = others.map(|guest| (guest.name, guest.address.into(), guest.room));
+                let others = others.map(|guest| (guest.name, guest.address, guest.room));
                 for (name, address, room) in organizer.into_iter().chain(others) {
-                    let place = *at.entry(address.to_lowercase()).or_insert(guests.len());
+                    let place = *at.entry(address.lower()).or_insert(guests.len());
                     if place == guests.len() {
                         guests.push(ListedGuest { name: None, address, room, events: 0 });
                     }
@@ -100,7 +101,7 @@ async fn guests_of_events(
             }
         }
     }
-    guests.retain(|guest| !account.email.is(&guest.address));
+    guests.retain(|guest| !guest.address.is(&account.email));
     guests.sort_by_key(|guest| std::cmp::Reverse(guest.events));
     let mut notes = Vec::new();
     if failed > 0 {
@@ -118,7 +119,7 @@ async fn guests_of_events(
 pub(super) async fn guests_of(ctx: &Context, accounts: &[Account]) -> Vec<(String, String)> {
     let read = accounts.iter().map(|account| guests_of_events(ctx, account));
     let all = join_all(read).await.into_iter().flatten().flat_map(|(guests, _)| guests);
-    all.map(|guest| (guest.name().to_owned(), guest.address)).collect()
+    all.map(|guest| (guest.name().to_owned(), guest.address.into())).collect()
 }
 
 /// Adds matching people whom only events name.
@@ -140,7 +141,7 @@ pub(super) async fn add_people_of_events(
     let known = texts(ctx, &CONTACT, "emails", list);
     let wanted = |guest: &ListedGuest| {
         let name = guest.name.as_deref().unwrap_or_default().to_lowercase();
-        let address = guest.address.to_lowercase();
+        let address = guest.address.lower();
         // As services search: a word of `q` begins a word of the name or address.
         let starts = |text: &str, word: &str| {
             let after = |(at, _): (usize, &str)| {
@@ -186,7 +187,7 @@ pub(super) async fn list_rooms(ctx: &Context, account: &Account) -> Result<Accou
     };
     let known = texts(ctx, &ROOM, "email", &list);
     for guest in guests {
-        let address = guest.address.to_lowercase();
+        let address = guest.address.lower();
         let place = known.iter().position(|known| *known == address);
         match place.and_then(|place| list.page.items.get_mut(place)?.as_object_mut()) {
             Some(room) => {

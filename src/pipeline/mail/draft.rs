@@ -424,15 +424,14 @@ fn entry<'a>(
 /// earlier text.
 fn removed(before: &OutgoingMessage, now: &OutgoingMessage) -> Vec<Note> {
     let mut lists = Vec::new();
-    let kept: HashSet<String> =
-        everybody(now).map(|one| one.address.as_str().to_lowercase()).collect();
-    let gone = everybody(before).filter(|one| !kept.contains(&one.address.as_str().to_lowercase()));
-    lists.extend(gone.map(|one| one.address.clone()));
+    let kept: HashSet<String> = everybody(now).map(|one| one.address.lower()).collect();
+    let gone = everybody(before).filter(|one| !kept.contains(&one.address.lower()));
+    lists.extend(gone.map(|one| one.address.to_string()));
     let mut files: Vec<&str> = now.files.iter().map(|file| file.name.as_str()).collect();
     for file in &before.files {
         match files.iter().position(|name| *name == file.name) {
             Some(at) => drop(files.remove(at)),
-            None => lists.push(file.name.clone().into()),
+            None => lists.push(file.name.clone()),
         }
     }
     let mut notes = Vec::new();

@@ -233,7 +233,7 @@ async fn threads_of(ctx: &Context, fetched: &[FetchedMessage]) -> Result<Vec<Mes
             ..ctx.context_for(ctx.connect.mailbox(&account)?.api(), "", &account)
         };
         places.extend(messages.iter().map(|one| MessageLocation {
-            account: (account.id.clone(), account.email.to_string()),
+            account: (account.id.clone(), account.email.clone()),
             conversation: text_of(THREAD, &one.message, &context).map(ThreadId::from),
         }));
     }

@@ -217,7 +217,8 @@ async fn send_draft(ctx: &Context, ready: &ReadyDraft<'_>, draft: &StoredDraft) 
     }
 }
 
-/// Returns the account and the provider's id of a draft.
+/// Returns the account and the provider's id of a draft. It may be the id of the draft's message,
+/// until the draft is read.
 async fn draft_named(ctx: &Context, name: &str) -> Result<(Account, DraftId)> {
     for kind in [HandleKind::Draft, HandleKind::Message] {
         if let Some((owner, id)) = resolve_handle(ctx, kind, name).await? {

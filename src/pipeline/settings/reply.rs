@@ -8,6 +8,7 @@ use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::compose::text;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten;
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::mail::{self, AutoReply, SettingsChange};
 use daysheet_core::schemas::{ALIAS, AUTO_REPLY, SETTING, Service};
 use daysheet_core::text::{note, ours};
@@ -462,12 +463,13 @@ pub(super) async fn set_signature(
         (email, id) => email.or_else(|| id.clone()),
     };
     let owner = mail_context(ctx, request.account.as_deref()).await?;
-    let item = address.clone().unwrap_or_else(|| owner.account.email.to_string());
+    let address = address.map(EmailAddress::from);
+    let item = address.as_ref().unwrap_or(&owner.account.email).to_string();
     let can = owner.mailbox.capabilities();
     let outcome =
         format!("kept by Daysheet for mail it writes: programs cannot read {}'s own", can.name);
     let ours = !can.signatures;
-    let is_own = |one: &String| owner.account.email.is(one);
+    let is_own = |one: &EmailAddress| owner.account.email.is(one);
     if ours && !address.as_ref().is_none_or(is_own) {
         return Err(Error::argument("this account has one signature for all addresses")
             .next("leave out the address"));
@@ -529,9 +531,9 @@ pub(super) async fn mailbox_settings(
         None => None,
     };
     let owner = mail_context(ctx, request.account.as_deref()).await?;
-    let item = owner.account.email.clone();
+    let item = owner.account.email.as_str();
     let change = SettingsChange::Settings { language, time_zone };
-    let about = SettingsWrite { item: item.as_str(), op: "update", detail: "" };
+    let about = SettingsWrite { item, op: "update", detail: "" };
     if request.dry_run {
         return rehearse_settings(ctx, &owner, &change, about).await;
     }

@@ -1,6 +1,7 @@
 //! Mailbox setup: filters as rules, the automatic answer, signatures, language, labels and
 //! contacts.
 
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::mail::{
     AutoReply, ContactCard, LabelLook, MailRule, ReplyAudience, RuleStep, SettingsChange,
 };
@@ -355,7 +356,7 @@ async fn settings_and_signatures_are_written() {
         time_zone: zone.map(str::to_owned),
     };
     let sign = |address: Option<&str>| SettingsChange::Signature {
-        address: address.map(str::to_owned),
+        address: address.map(EmailAddress::from),
         html: "<b>M</b>".to_owned(),
     };
     for (change, expected) in cases! {

@@ -81,7 +81,7 @@ async fn full_event_yields_all_facts() {
         title: "Proofs of the autumn catalogue".to_owned(),
         place: "Studio Okafor, room 2".to_owned(),
         own: false,
-        organizer: Some("lena@studio.example".to_owned()),
+        organizer: Some("lena@studio.example".into()),
         guests: vec![
             EventGuest {
                 me: true,

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use daysheet_core::event_time::{self, EventTime};
 use daysheet_core::ical::series_uid;
 use daysheet_core::provider::calendar::{EventData, EventGuest, InvitationAnswer, ShowAs};
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::recurrence::{EventRecurrence, graph};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -54,7 +55,8 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
         place: text(nested(event, "location"), "displayName").to_owned(),
         own,
         organizer: some(nested(nested(event, "organizer"), "emailAddress"), "address")
-            .filter(|address| !organizer && !address.eq_ignore_ascii_case(me)),
+            .map(EmailAddress::from)
+            .filter(|address| !organizer && !address.is(me)),
         guests,
         omitted: false,
         joint: false,

@@ -109,9 +109,7 @@ pub(crate) fn change(
         about = format!("{about}\n{link}").trim().to_owned();
     }
     let mut guests = Some(entry.guests.clone()).filter(|guests| !guests.is_empty());
-    let calls = |address: &str| address.eq_ignore_ascii_case(own.as_str());
-    let mut organizer =
-        entry.organizer.clone().filter(|organizer| !calls(organizer.address.as_str()));
+    let mut organizer = entry.organizer.clone().filter(|organizer| !organizer.address.is(own));
     // Not `||`, because both must be removed.
     if !can.foreign_meetings && (guests.take().is_some() | organizer.take().is_some()) {
         left_out.push("people");

@@ -69,9 +69,7 @@ impl KnownCalendar {
             _ if self.main => None,
             // People who may share it further also have the access `owner`, so the id decides
             // first.
-            Some(person) => {
-                Some(person.as_str()).filter(|one| !one.eq_ignore_ascii_case(own.as_str()))
-            }
+            Some(person) => Some(person.as_str()).filter(|one| !own.is(one)),
             None if self.access == "owner" => None,
             None => Some(&self.owner),
         }

@@ -180,10 +180,9 @@ pub(super) fn once(
     mut cc: Vec<MailPerson>,
     mut bcc: Vec<MailPerson>,
 ) -> (Vec<MailPerson>, Vec<MailPerson>, Vec<MailPerson>) {
-    let mut known: HashSet<String> =
-        to.iter().map(|one| one.address.as_str().to_lowercase()).collect();
+    let mut known: HashSet<String> = to.iter().map(|one| one.address.lower()).collect();
     for list in [&mut cc, &mut bcc] {
-        list.retain(|one| known.insert(one.address.as_str().to_lowercase()));
+        list.retain(|one| known.insert(one.address.lower()));
     }
     (to, cc, bcc)
 }

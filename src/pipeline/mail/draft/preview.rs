@@ -217,8 +217,7 @@ fn amount(bytes: u64) -> String {
 fn differences(request: &OutgoingMessage, stored: &OutgoingMessage) -> Vec<Note> {
     let mut lines = Vec::new();
     let addresses = |people: &[MailPerson]| {
-        let mut list: Vec<String> =
-            people.iter().map(|one| one.address.as_str().to_lowercase()).collect();
+        let mut list: Vec<String> = people.iter().map(|one| one.address.lower()).collect();
         list.sort_unstable();
         list.dedup();
         list

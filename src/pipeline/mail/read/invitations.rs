@@ -236,11 +236,10 @@ fn guests(
     // A reply states its sender's own answer.
     let current = event.filter(|_| !matches!(kind, "reply" | "counter"));
     let guests = entry.guests.iter().map(|guest| {
-        let is = |address: &str| guest.address.is(address);
-        let is_me = is(owner.email.as_str());
+        let is_me = guest.address.is(&owner.email);
         let there = current.and_then(|event| {
             let mut guests = event.guests.iter();
-            guests.find(|one| is(one.address.as_str())).map(|one| one.answer)
+            guests.find(|one| guest.address.is(&one.address)).map(|one| one.answer)
         });
         let answer = match event {
             Some(event) if is_me => event.answer,

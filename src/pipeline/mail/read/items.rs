@@ -7,14 +7,14 @@
 
 use daysheet_core::budget::value::ValueHint;
 use daysheet_core::budget::{AnswerItem, WholeAnswer};
-use daysheet_core::provider::ids::{AccountId, ThreadId};
+use daysheet_core::provider::ids::{AccountId, EmailAddress, ThreadId};
 use daysheet_core::row::RowCell;
 
 /// The account and thread of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageLocation {
     /// The account's id and its address.
-    pub account: (AccountId, String),
+    pub account: (AccountId, EmailAddress),
     /// The provider's id of the thread, if reported.
     pub conversation: Option<ThreadId>,
 }
@@ -29,7 +29,7 @@ impl MessageLocation {
     /// owner.
     fn is_owner(&self, cell: &str) -> bool {
         let address = cell.rsplit_once('<').map_or(cell, |(_, rest)| rest);
-        address.trim_end_matches('>').eq_ignore_ascii_case(&self.account.1)
+        self.account.1.is(address.trim_end_matches('>'))
     }
 }
 

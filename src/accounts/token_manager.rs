@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::oauth::{self, GrantedTokens, RefreshRefusal, TokenAuthority, UnattendedAccess};
-use crate::store::{AccountRow, Store, account_identity};
+use crate::store::{AccountRow, SealedText, Store, account_identity};
 
 /// The minimum remaining lifetime of a returned token, in seconds.
 const EXPIRY_MARGIN: i64 = 60;
@@ -381,7 +381,7 @@ impl TokenManager {
     }
 
     /// Seals tokens for the row of this account.
-    pub(super) async fn seal(&self, id: &AccountId, cached: &CachedTokens) -> Result<String> {
+    pub(super) async fn seal(&self, id: &AccountId, cached: &CachedTokens) -> Result<SealedText> {
         let bytes = serde_json::to_vec(cached)
             .map_err(|_opaque| Error::new(ErrorKind::Internal, "tokens could not be serialized"))?;
         self.store.seal(&account_identity(id), &bytes).await

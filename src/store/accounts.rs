@@ -18,6 +18,7 @@ use daysheet_core::provider::ids::AccountId;
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
+use super::cipher::SealedText;
 use super::cipher::random;
 use super::database::Store;
 use super::engine::locks::ProcessLock;
@@ -45,7 +46,7 @@ pub struct AccountRow {
     /// The time of its first addition, in seconds since 1970.
     pub added: i64,
     /// The tokens as [`Store::seal`] returned them.
-    pub sealed: String,
+    pub sealed: SealedText,
     /// A number that every change of the tokens raises.
     pub version: i64,
 }
@@ -62,7 +63,7 @@ impl FromRow<'_, AnyRow> for AccountRow {
             status: AccountStatus::from_word(row.try_get("status")?),
             problem: row.try_get("problem")?,
             added: row.try_get("added")?,
-            sealed: row.try_get("sealed")?,
+            sealed: SealedText::from(row.try_get::<String, _>("sealed")?),
             version: row.try_get("version")?,
         })
     }
@@ -126,7 +127,7 @@ impl Store {
         .bind(&row.email)
         .bind(&row.scopes)
         .bind(self.now())
-        .bind(&row.sealed)
+        .bind(row.sealed.as_str())
         // A random first version, so that no process mistakes an account that was added again for
         // the one it remembers; with room to count up from it.
         .bind(i64::from_le_bytes(random()?) >> 1)
@@ -142,7 +143,12 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
-    pub async fn replace_tokens(&self, id: &AccountId, version: i64, sealed: &str) -> Result<bool> {
+    pub async fn replace_tokens(
+        &self,
+        id: &AccountId,
+        version: i64,
+        sealed: &SealedText,
+    ) -> Result<bool> {
         self.changes_one(
             sqlx::query(
                 "UPDATE accounts SET sealed = $4, version = version + 1, \
@@ -152,7 +158,7 @@ impl Store {
             .bind(self.owner())
             .bind(id.as_str())
             .bind(version)
-            .bind(sealed),
+            .bind(sealed.as_str()),
         )
         .await
     }

@@ -1,4 +1,4 @@
-//! Random bytes, keys made from them, and the cipher.
+//! Random bytes, keys made from them, the cipher, and its results.
 //!
 //! The files in `keys/` store keys, and `secrets.rs` seals an owner's secrets with them.
 
@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use daysheet_core::error::{Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
 
 /// A key of XChaCha20-Poly1305.
 pub(super) type CipherKey = [u8; KEY_BYTES];
@@ -34,6 +35,30 @@ impl BoundName {
     /// Returns this name.
     pub(super) fn new(name: impl fmt::Display) -> Self {
         Self(name.to_string())
+    }
+}
+
+/// A secret as `Store::seal` returns it, with the mark of its key. It may be kept anywhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SealedText(String);
+
+impl SealedText {
+    /// Returns it as text, for a column or a cookie.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for SealedText {
+    fn from(stored: String) -> Self {
+        Self(stored)
+    }
+}
+
+impl From<&str> for SealedText {
+    fn from(stored: &str) -> Self {
+        Self(stored.to_owned())
     }
 }
 

@@ -14,6 +14,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::ids::AccountId;
 use sqlx::AnyConnection;
 
+use super::cipher::SealedText;
 use super::database::{DAY, Store};
 
 /// One second, in microseconds.
@@ -66,7 +67,7 @@ impl Store {
             },
             (_, None) => None,
         };
-        let size = text.as_ref().map_or(0, String::len);
+        let size = text.as_ref().map_or(0, |sealed| sealed.as_str().len());
         let broken = |error: sqlx::Error| self.broken(&error);
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM outputs WHERE owner = $1 AND saved <= $2")
@@ -85,7 +86,7 @@ impl Store {
         .bind(self.owner())
         .bind(hash)
         .bind(&output.recipe)
-        .bind(&text)
+        .bind(text.as_ref().map(SealedText::as_str))
         .bind(&accounts)
         .bind(now)
         .bind(i64::try_from(size).unwrap_or(i64::MAX))
@@ -132,7 +133,7 @@ impl Store {
         };
         let text = match sealed.filter(|_| text) {
             None => None,
-            Some(sealed) => match self.open_sealed(hash, &sealed).await {
+            Some(sealed) => match self.open_sealed(hash, &SealedText::from(sealed)).await {
                 Ok(text) => {
                     self.use_output(hash).await?;
                     Some(text)
@@ -191,7 +192,7 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    pub(super) async fn open_sealed(&self, hash: &str, sealed: &str) -> Result<String> {
+    pub(super) async fn open_sealed(&self, hash: &str, sealed: &SealedText) -> Result<String> {
         let bytes = self.unseal(&identity(hash), sealed).await?;
         String::from_utf8(bytes)
             .map_err(|_bad| Error::new(ErrorKind::Internal, "the sealed output is not text"))

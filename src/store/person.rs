@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use sqlx::{AssertSqlSafe, Column, Row};
 
 use super::audit;
+use super::cipher::SealedText;
 use super::database::Store;
 use super::engine::schema::{self, TableName};
 use super::settings::SettingName;
@@ -114,7 +115,7 @@ impl Store {
         if table.name() == "outputs"
             && let (Some(hash), Some(body)) = (text(&row, "hash"), text(&row, "body"))
         {
-            let opened = self.open_sealed(&hash, &body).await;
+            let opened = self.open_sealed(&hash, &SealedText::from(body)).await;
             row.insert("body".to_owned(), opened.map_or(Value::Null, Value::from));
         }
         row.retain(|name, _| !INTERNAL.contains(&name.as_str()));

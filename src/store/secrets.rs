@@ -18,7 +18,7 @@ use daysheet_core::provider::ids::AccountId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::cipher::{BoundName, KEY_BYTES, decrypt, encrypt, random};
+use super::cipher::{BoundName, KEY_BYTES, SealedText, decrypt, encrypt, random};
 use super::database::Store;
 use super::keys::data_key::MARK;
 use super::settings::SettingName;
@@ -28,10 +28,10 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Store`] if the key is unavailable, with the reason and the next step.
-    pub async fn seal(&self, identity: &str, secret: &[u8]) -> Result<String> {
+    pub async fn seal(&self, identity: &str, secret: &[u8]) -> Result<SealedText> {
         let (id, key) = self.sealing_key().await?;
         let sealed = encrypt(&key, &self.bound_name(identity), secret)?;
-        Ok(format!("{MARK}{id}:{sealed}"))
+        Ok(SealedText::from(format!("{MARK}{id}:{sealed}")))
     }
 
     /// Decrypts a text that [`Store::seal`] returned for the same `identity`.
@@ -39,7 +39,7 @@ impl Store {
     /// # Errors
     /// [`ErrorKind::Store`] if the key is unavailable, or did not seal this text. The sealed text is
     /// never deleted because of this: the key may be restored.
-    pub async fn unseal(&self, identity: &str, sealed: &str) -> Result<Vec<u8>> {
+    pub async fn unseal(&self, identity: &str, sealed: &SealedText) -> Result<Vec<u8>> {
         let (keys, text) = self.opening_keys(sealed).await?;
         let bound = self.bound_name(identity);
         // A mark of a location stands for several keys while that location's key is being replaced.

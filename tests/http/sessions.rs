@@ -55,8 +55,9 @@ async fn session_is_new_at_each_sign_in_and_ends() {
         let owner = person("ann").owner;
         json!({"owner": owner, "access": "full", "bearer": bearer, "ticket": ticket}).to_string()
     };
-    let seal =
-        async |purpose: &str, text: String| server.seal(purpose, text.as_bytes()).await.unwrap();
+    let seal = async |purpose: &str, text: String| {
+        server.seal(purpose, text.as_bytes()).await.unwrap().as_str().to_owned()
+    };
     let fresh = made(&ticket, "ann");
     let mut flipped = first.clone().into_bytes();
     let middle = flipped.len() / 2;
@@ -65,7 +66,14 @@ async fn session_is_new_at_each_sign_in_and_ends() {
         String::from_utf8(flipped).unwrap(),
         seal("sign_in", fresh.clone()).await,
         seal("session of open", fresh.clone()).await,
-        stage.app.store().seal("session of token", fresh.as_bytes()).await.unwrap(),
+        stage
+            .app
+            .store()
+            .seal("session of token", fresh.as_bytes())
+            .await
+            .unwrap()
+            .as_str()
+            .to_owned(),
         seal("session of token", made("x", "ann")).await,
         seal("session of token", made(&ticket, "nobody")).await,
     ] {

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use daysheet::store::sends::{PendingSend, SendCaps, SendStart};
-use daysheet::store::{AccountRow, HandleKind, Store, TicketKind};
+use daysheet::store::{AccountRow, HandleKind, SealedText, Store, TicketKind};
 use daysheet_core::error::ErrorKind;
 use daysheet_core::provider::AccountStatus;
 use daysheet_core::provider::ids::AccountId;
@@ -430,7 +430,7 @@ async fn store_is_readable_by_its_owner_only() {
     }
 }
 
-fn account(sealed: String) -> AccountRow {
+fn account(sealed: SealedText) -> AccountRow {
     AccountRow {
         id: MIRA.clone(),
         provider: "google".to_owned(),
@@ -449,10 +449,10 @@ fn account(sealed: String) -> AccountRow {
 #[tokio::test]
 async fn row_changes_only_from_the_version_read() {
     let (_home, store) = fresh();
-    let row = store.put_account(&account("f1:one".to_owned())).await.unwrap();
+    let row = store.put_account(&account("f1:one".into())).await.unwrap();
     let version = row.version;
-    assert!(store.replace_tokens(&MIRA, version, "f1:two").await.unwrap());
-    assert!(!store.replace_tokens(&MIRA, version, "f1:lost").await.unwrap());
+    assert!(store.replace_tokens(&MIRA, version, &"f1:two".into()).await.unwrap());
+    assert!(!store.replace_tokens(&MIRA, version, &"f1:lost".into()).await.unwrap());
     let refused = store.refuse_account(&MIRA, version, AccountStatus::Expired, "no").await;
     assert!(!refused.unwrap());
     let row = store.account_row(&MIRA).await.unwrap().unwrap();

@@ -193,7 +193,7 @@ async fn consent_page(
     let content = serde_json::to_vec(&begun)
         .map_err(|_| Error::new(ErrorKind::Internal, "a sign-in could not be serialized"))?;
     let sealed = app.store().seal(STATE, &content).await?;
-    let state = app.store().put_ticket(TicketKind::Connection, &sealed, PATIENCE).await?;
+    let state = app.store().put_ticket(TicketKind::Connection, sealed.as_str(), PATIENCE).await?;
     begun.sign_in.page(config, state, begun.hint.as_deref())
 }
 
@@ -215,7 +215,7 @@ pub(super) async fn back(
     };
     let sealed =
         app.store().take_ticket(TicketKind::Connection, &state).await?.ok_or_else(other)?;
-    let begun = BegunConnection::read(&app.store().unseal(STATE, &sealed).await?)?;
+    let begun = BegunConnection::read(&app.store().unseal(STATE, &sealed.into()).await?)?;
     if !session.is_token(CALLBACK, &begun.session) {
         return Err(other());
     }

@@ -49,7 +49,7 @@ impl ConnectOutcome {
             .map_err(|_| Error::new(ErrorKind::Internal, "the outcome could not be serialized"))?;
         let sealed = pages.server.seal(&session.token(OUTCOME), &content).await?;
         let mut response = Redirect::to("/accounts").into_response();
-        pages.set_cookie(&mut response, OUTCOME, &sealed, SECONDS);
+        pages.set_cookie(&mut response, OUTCOME, sealed.as_str(), SECONDS);
         Ok(response)
     }
 

@@ -147,7 +147,7 @@ impl PageState {
     /// # Errors
     /// [`ErrorKind::Store`] or [`ErrorKind::Config`] if that cannot be determined.
     pub(super) async fn opened(&self, identity: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
-        match self.server.unseal(identity, sealed).await {
+        match self.server.unseal(identity, &sealed.into()).await {
             Ok(opened) => Ok(Some(opened)),
             // An unavailable database must not sign anyone out.
             Err(_) => self.server.compare_keys().await.map(|()| None),
@@ -197,7 +197,7 @@ impl PageState {
             .map_err(|_| Error::new(ErrorKind::Internal, "a session could not be serialized"))?;
         let sealed = self.server.seal(&self.identity(), &session).await?;
         let mut response = Redirect::to(path).into_response();
-        self.set_cookie(&mut response, SESSION, &sealed, lasts);
+        self.set_cookie(&mut response, SESSION, sealed.as_str(), lasts);
         Ok(response)
     }
 

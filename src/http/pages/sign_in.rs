@@ -99,7 +99,7 @@ pub(super) async fn ask(
         .map_err(|_| Error::new(ErrorKind::Internal, "a sign-in could not be serialized"))?;
     let sealed = pages.server.seal(BEGUN, &begun).await?;
     let mut response = Redirect::to(address.as_str()).into_response();
-    pages.set_cookie(&mut response, BEGUN, &sealed, PATIENCE);
+    pages.set_cookie(&mut response, BEGUN, sealed.as_str(), PATIENCE);
     Ok(response)
 }
 

@@ -8,6 +8,7 @@ use daysheet_core::provider::mail::MailState;
 use serde::{Deserialize, Serialize};
 
 use crate::pipeline::context::Context;
+use crate::store::SealedText;
 
 /// The state needed for an undo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +58,7 @@ pub(crate) struct DraftUndo {
     /// The provider's id of the draft.
     pub(crate) draft: DraftId,
     /// The sealed content before the edit.
-    pub(crate) sealed: String,
+    pub(crate) sealed: SealedText,
     /// The hash of the content after it; empty if unknown.
     pub(crate) after: String,
 }
@@ -68,7 +69,7 @@ pub(crate) struct EventUndo {
     /// The handle, which a restored event keeps even if its id is a new one.
     pub(crate) event: String,
     /// The sealed event before the write.
-    pub(crate) sealed: Option<String>,
+    pub(crate) sealed: Option<SealedText>,
     /// The version after it; empty if unknown.
     pub(crate) version: Option<String>,
     /// The hash of the content after it, by which a state that was restored is recognized.

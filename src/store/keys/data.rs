@@ -9,7 +9,7 @@
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 
-use super::super::cipher::{CipherKey, random};
+use super::super::cipher::{CipherKey, SealedText, random};
 use super::super::database::Store;
 use super::super::settings::SettingName;
 use super::data_key::{DataKeyLine, DataKeyName, FILE_MARK, KEYCHAIN_MARK, MARK};
@@ -91,11 +91,11 @@ impl Store {
     /// no candidates if the mark names no key of the owner.
     pub(in crate::store) async fn opening_keys<'a>(
         &self,
-        sealed: &'a str,
+        sealed: &'a SealedText,
     ) -> Result<(Vec<CipherKey>, &'a str)> {
-        let (id, text) = match sealed.strip_prefix(MARK) {
+        let (id, text) = match sealed.as_str().strip_prefix(MARK) {
             Some(rest) => rest.split_once(':').unwrap_or_default(),
-            None => sealed.split_at_checked(3).unwrap_or_default(),
+            None => sealed.as_str().split_at_checked(3).unwrap_or_default(),
         };
         let row = self.setting(SettingName::DataKeys).await?.unwrap_or_default();
         if let Some(line) = DataKeyLine::all(&row).find(|line| line.id == id) {

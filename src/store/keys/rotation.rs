@@ -220,8 +220,8 @@ impl Store {
             )
             .bind(self.owner())
             .bind(account.id.as_str())
-            .bind(&anew)
-            .bind(&account.sealed)
+            .bind(anew.as_str())
+            .bind(account.sealed.as_str())
             .execute(&mut *self.connection().await?)
             .await
             .map_err(|error| self.broken(&error))?;

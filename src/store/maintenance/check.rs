@@ -6,6 +6,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 
+use super::super::cipher::SealedText;
 use super::super::database::{EVERYBODY, Store};
 use super::super::engine::schema;
 use super::super::secrets::account_identity;
@@ -110,6 +111,7 @@ impl Store {
                 .await
                 .map_err(|error| self.broken(&error))?;
         for (hash, body) in outputs {
+            let body = SealedText::from(body);
             let opened = self.open_sealed(&hash, &body).await;
             count("long answers", self.unopened(opened.is_ok(), &body).await);
         }
@@ -136,7 +138,7 @@ impl Store {
 
     /// Returns the reason why a text could not be opened, unless it was `opened`, with the next
     /// step. The error of opening it is not used, because that names the account.
-    async fn unopened(&self, opened: bool, sealed: &str) -> Option<String> {
+    async fn unopened(&self, opened: bool, sealed: &SealedText) -> Option<String> {
         if opened {
             return None;
         }
@@ -158,10 +160,10 @@ impl Store {
 }
 
 /// Collects the sealed texts in a state.
-fn texts_in(value: &Value, into: &mut Vec<String>) {
+fn texts_in(value: &Value, into: &mut Vec<SealedText>) {
     match value {
         Value::Object(members) => {
-            into.extend(members.get("sealed").and_then(Value::as_str).map(str::to_owned));
+            into.extend(members.get("sealed").and_then(Value::as_str).map(SealedText::from));
             members.values().for_each(|value| texts_in(value, into));
         }
         Value::Array(items) => items.iter().for_each(|value| texts_in(value, into)),

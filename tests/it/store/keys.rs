@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
-use daysheet::store::{Store, account_identity};
+use daysheet::store::{SealedText, Store, account_identity};
 use sqlx::AnyConnection;
 
 use super::person;
@@ -77,7 +77,7 @@ fn given(home: &Path, keys: &[u8]) -> Store {
 }
 
 /// Seals a text for each person.
-async fn seal_all(store: &Store) -> Vec<String> {
+async fn seal_all(store: &Store) -> Vec<SealedText> {
     let mut sealed = Vec::new();
     for owner in PEOPLE {
         sealed.push(store.for_owner(owner).seal("x", owner.as_bytes()).await.unwrap());
@@ -86,7 +86,7 @@ async fn seal_all(store: &Store) -> Vec<String> {
 }
 
 /// Opens the text of each person; returns the texts or errors.
-async fn open_all(store: &Store, sealed: &[String]) -> Vec<Result<String, String>> {
+async fn open_all(store: &Store, sealed: &[SealedText]) -> Vec<Result<String, String>> {
     let mut opened = Vec::new();
     for (owner, text) in PEOPLE.iter().zip(sealed) {
         let done = store.for_owner(owner).unseal("x", text).await;
@@ -96,7 +96,7 @@ async fn open_all(store: &Store, sealed: &[String]) -> Vec<Result<String, String
     opened
 }
 
-async fn assert_open(store: &Store, sealed: &[String]) {
+async fn assert_open(store: &Store, sealed: &[SealedText]) {
     assert_eq!(open_all(store, sealed).await, PEOPLE.map(|owner| Ok(owner.to_owned())));
 }
 
@@ -106,7 +106,7 @@ async fn every_owner_has_a_data_key_of_their_own() {
     let sealed = seal_all(&store(home.path())).await;
     assert_open(&store(home.path()), &sealed).await;
     let names: std::collections::BTreeSet<_> =
-        sealed.iter().map(|text| text.split(':').nth(1).unwrap()).collect();
+        sealed.iter().map(|text| text.as_str().split(':').nth(1).unwrap()).collect();
     assert_eq!(names.len(), 3, "{sealed:?}");
     // One person's key does not open another's text, even if it is in the other's row.
     let other = store(home.path()).for_owner("p-1");
@@ -129,7 +129,7 @@ pub fn old_text(home: &Path) -> String {
 async fn texts_of_older_versions_can_be_opened() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
-    let old = old_text(home.path());
+    let old = SealedText::from(old_text(home.path()));
     let identity = account_identity(&MIRA);
     store.put_account(&account(old.clone())).await.unwrap();
     for _ in 0..2 {
@@ -143,7 +143,7 @@ async fn texts_of_older_versions_can_be_opened() {
     for accounts in [1, 1] {
         assert_eq!(store.rotate_key(true).await.unwrap().accounts, accounts);
         let row = store.account_row(&MIRA).await.unwrap().unwrap();
-        assert!(row.sealed.starts_with("d1:"));
+        assert!(row.sealed.as_str().starts_with("d1:"));
         assert_eq!(store.unseal(&identity, &row.sealed).await.unwrap(), b"token");
     }
     assert!(store.unseal(&identity, &old).await.is_err());

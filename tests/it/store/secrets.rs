@@ -26,17 +26,18 @@ fn without_keychain() -> bool {
 async fn sealed_secret_opens_for_its_row_only() {
     let home = tempfile::tempdir().unwrap();
     let store = super::store(home.path());
-    let sealed = store.seal("account a", b"the refresh token").await.unwrap();
+    let made = store.seal("account a", b"the refresh token").await.unwrap();
+    let sealed = made.as_str();
     assert!(!sealed.contains("refresh"));
-    assert_ne!(sealed, store.seal("account a", b"the refresh token").await.unwrap());
+    assert_ne!(made, store.seal("account a", b"the refresh token").await.unwrap());
     let again = super::store(home.path());
-    assert_eq!(again.unseal("account a", &sealed).await.unwrap(), b"the refresh token");
+    assert_eq!(again.unseal("account a", &made).await.unwrap(), b"the refresh token");
     let turned: String = sealed.chars().rev().collect();
     let cut = &sealed[..sealed.len() - 8];
     let short = "f1:AAAA";
     let other = format!("d1:00000000:{}", sealed.rsplit(':').next().unwrap());
     for (identity, text) in [
-        ("account b", sealed.as_str()),
+        ("account b", sealed),
         ("account a", turned.as_str()),
         ("account a", cut),
         ("account a", short),
@@ -45,7 +46,7 @@ async fn sealed_secret_opens_for_its_row_only() {
         ("account a", &other),
         ("account a", ""),
     ] {
-        let error = again.unseal(identity, text).await.unwrap_err();
+        let error = again.unseal(identity, &text.into()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store);
         assert!(error.message().contains("cannot be decrypted"), "{error}");
     }
@@ -66,7 +67,7 @@ async fn secrets_are_sealed_with_xchacha20_poly1305() {
     let words: Vec<&str> = row.split(' ').collect();
     let [id, _master, wrapped] = words[..] else { panic!("{row}") };
     let data_key = open(&master, &format!("data key {id} of local"), wrapped).unwrap();
-    let text = sealed.strip_prefix(&format!("d1:{id}:")).unwrap();
+    let text = sealed.as_str().strip_prefix(&format!("d1:{id}:")).unwrap();
     let opened = open(&data_key.try_into().unwrap(), "local/account a", text);
     assert_eq!(opened.unwrap(), b"the refresh token");
 }
@@ -175,9 +176,10 @@ async fn unreachable_keychain_creates_no_new_key() {
     store.open().await.unwrap();
     run(home.path(), "INSERT INTO settings VALUES ('local', 'key_store', 'keychain:elsewhere')")
         .await;
-    for error in
-        [store.seal("x", b"y").await.unwrap_err(), store.unseal("x", "k1:AAAA").await.unwrap_err()]
-    {
+    for error in [
+        store.seal("x", b"y").await.unwrap_err(),
+        store.unseal("x", &"k1:AAAA".into()).await.unwrap_err(),
+    ] {
         assert!(error.message().contains("keychain cannot be read"), "{error}");
         assert!(error.to_string().contains("DAYSHEET_KEY_STORE=file"), "{error}");
     }

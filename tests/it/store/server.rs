@@ -47,7 +47,7 @@ async fn number(connection: &mut AnyConnection, sql: &str) -> i64 {
 
 /// Fills some tables for an owner.
 async fn fill(store: &Store) {
-    store.put_account(&account("f1:one".to_owned())).await.unwrap();
+    store.put_account(&account("f1:one".into())).await.unwrap();
     store.handles(&MIRA, HandleKind::Message, &["a", "b"]).await.unwrap();
     store.save_cursor("page two").await.unwrap();
     store.keep_undo(MIRA.as_str(), "read", "[]").await.unwrap();

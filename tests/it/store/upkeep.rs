@@ -210,7 +210,7 @@ async fn moved(home: &Path, database: &str) {
     let here = Store::at(home, KeyStore::File, clock::clock());
     let old = old_text(home);
     fill(&here.for_owner("p-1")).await;
-    here.put_account(&account(old)).await.unwrap();
+    here.put_account(&account(old.into())).await.unwrap();
     let many: Vec<String> = (0..1_200).map(|number| number.to_string()).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     here.handles(&MIRA, HandleKind::Message, &many).await.unwrap();

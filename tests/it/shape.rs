@@ -30,8 +30,8 @@ const TEXT_PAIRS: &[(&str, usize)] = &[
     ("src/core", 66),
     ("src/extract", 13),
     ("src/pipeline", 16),
-    ("src/store", 6),
-    ("src", 35),
+    ("src/store", 4),
+    ("src", 33),
 ];
 
 /// A function of a source file.

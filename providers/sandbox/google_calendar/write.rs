@@ -220,7 +220,7 @@ impl CalendarWrite<'_> {
             event.visibility = new.visibility;
             event.private = new.private.clone();
         });
-        let known = |guest: &&EventGuest| old.guest(guest.address.as_str()).is_none();
+        let known = |guest: &&EventGuest| old.guest(&guest.address).is_none();
         let more: Vec<EventGuest> = new.guests.iter().filter(known).cloned().collect();
         if !more.is_empty() {
             self.agenda.ask_more(place, more, tell);

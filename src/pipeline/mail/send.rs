@@ -49,7 +49,7 @@ struct ReadyDraft<'a> {
     mailbox: &'a dyn Mailbox,
     /// The name of the draft in the answer.
     name: String,
-    /// The provider's id of the draft.
+    /// The provider's id of the draft. Until the draft is read, it may be the id of its message.
     id: DraftId,
     /// The time at which to send; `None` for now.
     at: Option<Timestamp>,

@@ -101,7 +101,7 @@ impl SandboxCalendars {
         for event in copies {
             let mut copy = self.copy_into(&event, main);
             // A guest of the series who is not a guest of this occurrence gets its tombstone.
-            copy.deleted |= event.guest(guest.address.as_str()).is_none();
+            copy.deleted |= event.guest(&guest.address).is_none();
             match self.copy_in(main, &event) {
                 None => {
                     self.load(copy);

@@ -59,7 +59,7 @@ impl SandboxCalendars {
         let target = self.at_organizer(place).unwrap_or(place);
         self.change(target, tell, |event| {
             for guest in more {
-                if event.guest(guest.address.as_str()).is_none() {
+                if event.guest(&guest.address).is_none() {
                     event.guests.push(guest);
                 }
             }

@@ -29,7 +29,7 @@ const TEXT_PAIRS: &[(&str, usize)] = &[
     ("schemas", 4),
     ("src/core", 66),
     ("src/extract", 13),
-    ("src/pipeline", 16),
+    ("src/pipeline", 15),
     ("src/store", 4),
     ("src", 33),
 ];

@@ -36,7 +36,7 @@ use serde_json::Value;
 use self::hours::{DailyHours, TimeStretch, common, own};
 use self::own::further_calendars;
 use self::people::{BusyKind, BusyPerson, BusyTime, stretch};
-use self::schedules::{is_same_address, owned, people_times};
+use self::schedules::{owned, people_times};
 use self::slots::{AbsenceReason, slots, stretches};
 use super::search::range::{self, TimeRange};
 use super::target::span;
@@ -196,7 +196,7 @@ fn account_names(names: &[String], accounts: &[Account]) -> Vec<String> {
     let own = || accounts.iter().map(|account| account.email.to_string());
     let mut who: Vec<String> = Vec::new();
     let mut add = |address: String| {
-        if !who.iter().any(|known| is_same_address(known, &address)) {
+        if !who.iter().any(|known| known.eq_ignore_ascii_case(&address)) {
             who.push(address);
         }
     };

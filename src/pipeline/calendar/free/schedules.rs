@@ -168,11 +168,6 @@ async fn fetch_schedules(
     .await
 }
 
-/// Returns true for the same address in another case.
-pub(super) fn is_same_address(one: &str, other: &str) -> bool {
-    one.eq_ignore_ascii_case(other)
-}
-
 /// Returns true for the address of an account.
 pub(super) fn owned(address: &str, accounts: &[Account]) -> bool {
     accounts.iter().any(|account| account.email.is(address))

@@ -2,8 +2,8 @@
 //! another.
 //!
 //! Ids are the provider's, except [`AccountId`], and can only be compared; addresses are as people
-//! or services wrote them. Rows, handles, cursors and the store carry them as text: [`as_str`](EventId::as_str) and `From` convert at that
-//! boundary.
+//! or services wrote them. Rows, handles, cursors and the store carry both as text:
+//! [`as_str`](EventId::as_str) and `From` convert at that boundary.
 
 use std::borrow::Borrow;
 use std::fmt;

@@ -63,7 +63,7 @@ impl FromRow<'_, AnyRow> for AccountRow {
             status: AccountStatus::from_word(row.try_get("status")?),
             problem: row.try_get("problem")?,
             added: row.try_get("added")?,
-            sealed: SealedText::from(row.try_get::<String, _>("sealed")?),
+            sealed: SealedText::stored(row.try_get::<String, _>("sealed")?),
             version: row.try_get("version")?,
         })
     }

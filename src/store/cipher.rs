@@ -44,21 +44,15 @@ impl BoundName {
 pub struct SealedText(String);
 
 impl SealedText {
+    /// Takes a text that was stored as a sealed one. No `From`, so that no other text becomes one
+    /// unseen.
+    pub fn stored(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
     /// Returns it as text, for a column or a cookie.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl From<String> for SealedText {
-    fn from(stored: String) -> Self {
-        Self(stored)
-    }
-}
-
-impl From<&str> for SealedText {
-    fn from(stored: &str) -> Self {
-        Self(stored.to_owned())
     }
 }
 

@@ -133,7 +133,7 @@ impl Store {
         };
         let text = match sealed.filter(|_| text) {
             None => None,
-            Some(sealed) => match self.open_sealed(hash, &SealedText::from(sealed)).await {
+            Some(sealed) => match self.open_sealed(hash, &SealedText::stored(sealed)).await {
                 Ok(text) => {
                     self.use_output(hash).await?;
                     Some(text)

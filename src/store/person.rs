@@ -115,7 +115,7 @@ impl Store {
         if table.name() == "outputs"
             && let (Some(hash), Some(body)) = (text(&row, "hash"), text(&row, "body"))
         {
-            let opened = self.open_sealed(&hash, &SealedText::from(body)).await;
+            let opened = self.open_sealed(&hash, &SealedText::stored(body)).await;
             row.insert("body".to_owned(), opened.map_or(Value::Null, Value::from));
         }
         row.retain(|name, _| !INTERNAL.contains(&name.as_str()));

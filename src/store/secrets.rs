@@ -31,7 +31,7 @@ impl Store {
     pub async fn seal(&self, identity: &str, secret: &[u8]) -> Result<SealedText> {
         let (id, key) = self.sealing_key().await?;
         let sealed = encrypt(&key, &self.bound_name(identity), secret)?;
-        Ok(SealedText::from(format!("{MARK}{id}:{sealed}")))
+        Ok(SealedText::stored(format!("{MARK}{id}:{sealed}")))
     }
 
     /// Decrypts a text that [`Store::seal`] returned for the same `identity`.

@@ -449,10 +449,10 @@ fn account(sealed: SealedText) -> AccountRow {
 #[tokio::test]
 async fn row_changes_only_from_the_version_read() {
     let (_home, store) = fresh();
-    let row = store.put_account(&account("f1:one".into())).await.unwrap();
+    let row = store.put_account(&account(SealedText::stored("f1:one"))).await.unwrap();
     let version = row.version;
-    assert!(store.replace_tokens(&MIRA, version, &"f1:two".into()).await.unwrap());
-    assert!(!store.replace_tokens(&MIRA, version, &"f1:lost".into()).await.unwrap());
+    assert!(store.replace_tokens(&MIRA, version, &SealedText::stored("f1:two")).await.unwrap());
+    assert!(!store.replace_tokens(&MIRA, version, &SealedText::stored("f1:lost")).await.unwrap());
     let refused = store.refuse_account(&MIRA, version, AccountStatus::Expired, "no").await;
     assert!(!refused.unwrap());
     let row = store.account_row(&MIRA).await.unwrap().unwrap();

@@ -25,7 +25,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::oauth::{WebSignIn, provider_named};
 use crate::pipeline::{FinishedSignIn, finish};
-use crate::store::TicketKind;
+use crate::store::{SealedText, TicketKind};
 use crate::tools::accounts::SignInArguments;
 
 /// The time limit for the consent page, in seconds.
@@ -215,7 +215,8 @@ pub(super) async fn back(
     };
     let sealed =
         app.store().take_ticket(TicketKind::Connection, &state).await?.ok_or_else(other)?;
-    let begun = BegunConnection::read(&app.store().unseal(STATE, &sealed.into()).await?)?;
+    let begun =
+        BegunConnection::read(&app.store().unseal(STATE, &SealedText::stored(sealed)).await?)?;
     if !session.is_token(CALLBACK, &begun.session) {
         return Err(other());
     }

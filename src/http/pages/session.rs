@@ -27,7 +27,7 @@ use super::layout::{PageProblem, SignedIn};
 use super::state::{PageState, SignInWay};
 use crate::app::App;
 use crate::server::RequestPermit;
-use crate::store::TicketKind;
+use crate::store::{SealedText, TicketKind};
 
 /// The lifetime of sessions, in seconds. Sessions begun at an issuer are shorter, because the
 /// issuer does not report that a person was barred; people with a session there sign in again
@@ -147,7 +147,7 @@ impl PageState {
     /// # Errors
     /// [`ErrorKind::Store`] or [`ErrorKind::Config`] if that cannot be determined.
     pub(super) async fn opened(&self, identity: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
-        match self.server.unseal(identity, &sealed.into()).await {
+        match self.server.unseal(identity, &SealedText::stored(sealed)).await {
             Ok(opened) => Ok(Some(opened)),
             // An unavailable database must not sign anyone out.
             Err(_) => self.server.compare_keys().await.map(|()| None),

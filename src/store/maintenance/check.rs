@@ -111,7 +111,7 @@ impl Store {
                 .await
                 .map_err(|error| self.broken(&error))?;
         for (hash, body) in outputs {
-            let body = SealedText::from(body);
+            let body = SealedText::stored(body);
             let opened = self.open_sealed(&hash, &body).await;
             count("long answers", self.unopened(opened.is_ok(), &body).await);
         }
@@ -163,7 +163,7 @@ impl Store {
 fn texts_in(value: &Value, into: &mut Vec<SealedText>) {
     match value {
         Value::Object(members) => {
-            into.extend(members.get("sealed").and_then(Value::as_str).map(SealedText::from));
+            into.extend(members.get("sealed").and_then(Value::as_str).map(SealedText::stored));
             members.values().for_each(|value| texts_in(value, into));
         }
         Value::Array(items) => items.iter().for_each(|value| texts_in(value, into)),

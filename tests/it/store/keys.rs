@@ -129,7 +129,7 @@ pub fn old_text(home: &Path) -> String {
 async fn texts_of_older_versions_can_be_opened() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
-    let old = SealedText::from(old_text(home.path()));
+    let old = SealedText::stored(old_text(home.path()));
     let identity = account_identity(&MIRA);
     store.put_account(&account(old.clone())).await.unwrap();
     for _ in 0..2 {

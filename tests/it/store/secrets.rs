@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use daysheet::config::KeyStore;
-use daysheet::store::Store;
+use daysheet::store::{SealedText, Store};
 use daysheet_core::error::ErrorKind;
 
 use super::{MIRA, account, raw, run};
@@ -46,7 +46,7 @@ async fn sealed_secret_opens_for_its_row_only() {
         ("account a", &other),
         ("account a", ""),
     ] {
-        let error = again.unseal(identity, &text.into()).await.unwrap_err();
+        let error = again.unseal(identity, &SealedText::stored(text)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store);
         assert!(error.message().contains("cannot be decrypted"), "{error}");
     }
@@ -178,7 +178,7 @@ async fn unreachable_keychain_creates_no_new_key() {
         .await;
     for error in [
         store.seal("x", b"y").await.unwrap_err(),
-        store.unseal("x", &"k1:AAAA".into()).await.unwrap_err(),
+        store.unseal("x", &SealedText::stored("k1:AAAA")).await.unwrap_err(),
     ] {
         assert!(error.message().contains("keychain cannot be read"), "{error}");
         assert!(error.to_string().contains("DAYSHEET_KEY_STORE=file"), "{error}");

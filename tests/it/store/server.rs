@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use daysheet::store::{HandleKind, Store, TicketKind};
+use daysheet::store::{HandleKind, SealedText, Store, TicketKind};
 use daysheet_core::error::ErrorKind;
 use daysheet_core::provider::ids::AccountId;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};
@@ -47,7 +47,7 @@ async fn number(connection: &mut AnyConnection, sql: &str) -> i64 {
 
 /// Fills some tables for an owner.
 async fn fill(store: &Store) {
-    store.put_account(&account("f1:one".into())).await.unwrap();
+    store.put_account(&account(SealedText::stored("f1:one"))).await.unwrap();
     store.handles(&MIRA, HandleKind::Message, &["a", "b"]).await.unwrap();
     store.save_cursor("page two").await.unwrap();
     store.keep_undo(MIRA.as_str(), "read", "[]").await.unwrap();

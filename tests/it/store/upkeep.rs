@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use daysheet::config::{Config, KeyStore};
-use daysheet::store::{HandleKind, Store, account_identity};
+use daysheet::store::{HandleKind, SealedText, Store, account_identity};
 use daysheet_core::clock::Clock;
 use daysheet_core::error::ErrorKind;
 use jiff::SignedDuration;
@@ -210,7 +210,7 @@ async fn moved(home: &Path, database: &str) {
     let here = Store::at(home, KeyStore::File, clock::clock());
     let old = old_text(home);
     fill(&here.for_owner("p-1")).await;
-    here.put_account(&account(old.into())).await.unwrap();
+    here.put_account(&account(SealedText::stored(old))).await.unwrap();
     let many: Vec<String> = (0..1_200).map(|number| number.to_string()).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     here.handles(&MIRA, HandleKind::Message, &many).await.unwrap();

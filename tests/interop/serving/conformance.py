@@ -248,9 +248,15 @@ def authorization(binary):
         process, folder = suite(
             "authorization", "--url", issuer, "--client-id", client, "--resource", resource,
             "--port", str(back), "--spec-version", revision)
+        # The suite may print its link before it listens for the redirect.
+        link, listens = None, False
         for line in process.stdout:
             if line.startswith(issuer):
-                interop.browse(oidc_stage.browser(line.strip(), "somebody"))
+                link = line.strip()
+            elif line.startswith("Callback server started"):
+                listens = True
+            if link and listens:
+                interop.browse(oidc_stage.browser(link, "somebody"))
                 break
         for name, made in results(process, folder, "authorization-server").items():
             check(f"{revision}, {name}", name, made)

@@ -22,14 +22,8 @@ const PREVIEW: usize = 300;
 /// text that is left, and the way in which some of it is drawn. `most` limits the work of style
 /// sheets.
 pub fn prune(tree: &mut DomTree, most: usize) -> (HiddenText, DoubtfulText, PrunedElements) {
-    let work = [MatchWork::limited(most, false), MatchWork::endless()];
-    let mut found = UnseenContent::new(tree, &work);
-    if work.iter().any(MatchWork::has_guessed) {
-        // Some conditions are known to a browser alone: only text that is hidden either way is
-        // removed.
-        let work = [MatchWork::limited(most, true), MatchWork::endless()];
-        found = found.or(tree, UnseenContent::new(tree, &work));
-    }
+    let work = [MatchWork::limited(most), MatchWork::endless()];
+    let found = UnseenContent::new(tree, &work);
     let (mut hidden, mut preview) = (HiddenText::default(), HiddenText::default());
     let leading = leading(tree, &found.unseen);
     for (id, counts) in found.unseen {
@@ -139,49 +133,6 @@ impl UnseenContent {
             }
         }
         Self { unseen, fields, doubts: viewer.doubts(), drawn }
-    }
-
-    /// Combines two views: text hidden in both is hidden, text hidden in only one is in doubt.
-    fn or(self, tree: &DomTree, other: Self) -> Self {
-        let ids =
-            |found: &Self| found.unseen.iter().map(|(id, _)| *id).collect::<HashSet<NodeId>>();
-        let (first, second) = (ids(&self), ids(&other));
-        let within = |all: &HashSet<NodeId>, id: NodeId| {
-            std::iter::successors(Some(id), |at| tree.parent(*at)).any(|at| all.contains(&at))
-        };
-        let (mut unseen, mut either): (Vec<_>, Vec<_>) =
-            self.unseen.into_iter().partition(|(id, _)| within(&second, *id));
-        for one in other.unseen.into_iter().filter(|(id, _)| !first.contains(id)) {
-            if within(&first, one.0) { &mut unseen } else { &mut either }.push(one);
-        }
-        let mut doubts = self.doubts;
-        for (why, chars) in other.doubts {
-            let known = doubts.entry(why).or_default();
-            *known = chars.max(*known);
-        }
-        let mut unsure: usize = either
-            .iter()
-            .filter(|(_, counts)| *counts)
-            .flat_map(|(id, _)| tree.below(*id).chain([*id]))
-            .filter_map(|id| tree.text(id))
-            .map(visible)
-            .sum();
-        let mut fields = self.fields;
-        let places: HashMap<NodeId, usize> =
-            fields.iter().enumerate().map(|(at, (id, ..))| (*id, at)).collect();
-        for (id, text, shown) in other.fields {
-            match places.get(&id).and_then(|at| fields.get_mut(*at)) {
-                Some((.., known)) => {
-                    unsure += if shown == *known { 0 } else { visible(&text) };
-                    *known |= shown;
-                }
-                None => fields.push((id, text, shown)),
-            }
-        }
-        if unsure > 0 {
-            *doubts.entry(HidingReason::Script).or_default() += unsure;
-        }
-        Self { unseen, fields, doubts, drawn: self.drawn }
     }
 }
 

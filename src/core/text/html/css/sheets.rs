@@ -9,15 +9,17 @@ pub mod select;
 pub mod sheet;
 
 use cssparser::Parser;
+use sheet::StyleSheet;
 
+use super::values::property::ValueMode;
 use crate::text::html::tree::{DomTree, NodeId, ROOT};
 
-/// Calls `add` with the text of each style sheet of the document, and with the parent of its
-/// `style` element (`None` for a `link`).
-pub fn sources(tree: &DomTree, mut add: impl FnMut(&str, Option<NodeId>)) {
+/// Reads the style sheets of the document into `sheet`.
+pub fn sources(tree: &DomTree, sheet: &mut StyleSheet, mode: ValueMode) {
     let mut chosen = None;
     for id in tree.below(ROOT) {
         let name = tree.name(id);
+        sheet.unclear |= name == "meta" && is_dark(tree, id);
         if !matches!(name, "style" | "link")
             || name == "link" && tree.attr(id, "disabled").is_some()
         {
@@ -38,16 +40,26 @@ pub fn sources(tree: &DomTree, mut add: impl FnMut(&str, Option<NodeId>)) {
         }
         if name == "style" {
             for text in tree.children(id).filter_map(|child| tree.text(child)) {
-                add(text, tree.parent(id));
+                reader::read(sheet, text, mode);
             }
-        } else if let Some(url) = tree.attr(id, "href") {
-            // Nothing is fetched: of linked sheets, only `data:` addresses are read.
-            let rel = tree.attr(id, "rel").unwrap_or_default();
-            let rel =
-                |word: &str| rel.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(word));
-            if rel("stylesheet") && !rel("alternate") {
-                condition::of_data(url).into_iter().for_each(|text| add(&text, None));
-            }
+        } else if is_sheet(tree, id) {
+            // Nothing is fetched, and mail programs drop sheets in addresses.
+            sheet.unclear |= condition::is_data(tree.attr(id, "href").unwrap_or_default());
         }
     }
+}
+
+/// Returns true for a `link` to a style sheet that is in use.
+fn is_sheet(tree: &DomTree, id: NodeId) -> bool {
+    let rel = tree.attr(id, "rel").unwrap_or_default();
+    let has = |word: &str| rel.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(word));
+    has("stylesheet") && !has("alternate")
+}
+
+/// Returns true for a `meta` element that asks for a dark page, on which other text is legible.
+fn is_dark(tree: &DomTree, id: NodeId) -> bool {
+    let is = |name: &str, value: &str| {
+        tree.attr(id, name).is_some_and(|text| text.trim().eq_ignore_ascii_case(value))
+    };
+    is("name", "color-scheme") && (is("content", "dark") || is("content", "only dark"))
 }

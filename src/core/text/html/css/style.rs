@@ -4,5 +4,3 @@
 mod attribute;
 pub mod cascade;
 pub mod computed;
-mod custom;
-mod winner;

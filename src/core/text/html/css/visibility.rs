@@ -62,8 +62,8 @@ impl VisibilityWalker<'_> {
         if self.cascade.is_over() {
             all.entry(HidingReason::Limit).or_default();
         }
-        if self.cascade.shrinks() {
-            all.entry(HidingReason::Small).or_default();
+        if self.cascade.is_unclear() {
+            all.entry(HidingReason::Script).or_default();
         }
         all
     }
@@ -107,7 +107,7 @@ impl VisibilityWalker<'_> {
     pub fn enter(&mut self, id: NodeId) -> CssVisibility {
         let tree = self.tree;
         let around = self.stack.last().unwrap_or(&self.page);
-        let mut style = self.cascade.style_of(id, &around.style, around.bounds.container);
+        let mut style = self.cascade.style_of(id, &around.style);
         let name = tree.name(id);
         let group = tree.attr(id, "name").filter(|group| name == "details" && !group.is_empty());
         if let Some(group) = group.filter(|_| tree.attr(id, "open").is_some()) {
@@ -181,7 +181,12 @@ impl VisibilityWalker<'_> {
         }
         // `display: contents` leaves no box to which effects could apply.
         if !frame.bounds.contents && self.effects(&mut frame, name) {
-            return CssVisibility::Hidden;
+            // An animation may show what the style without it hides.
+            if !frame.style.unclear {
+                return CssVisibility::Hidden;
+            }
+            frame.doubt = Some(HidingReason::Script);
+            frame.alpha = 1.0;
         }
         self.loosen(&mut frame, name);
         self.behind(&mut frame);

@@ -1,5 +1,4 @@
-//! Evaluation of media queries and container conditions, for an ordinary screen: 1280 by 800
-//! pixels, light, with a mouse.
+//! Evaluation of media queries, for an ordinary screen: 1280 by 800 pixels, light, with a mouse.
 //!
 //! Newsletters hide one version of their text from small screens and another from large ones, so
 //! conditions have to be evaluated. As in a browser, a condition that is not understood does not
@@ -41,18 +40,6 @@ impl From<bool> for ConditionTruth {
     }
 }
 
-/// The size that conditions are compared with, in pixels.
-#[derive(Debug, Clone, Copy)]
-pub struct MediaView {
-    pub width: f32,
-    pub height: f32,
-    /// True for a container, whose style can be queried too.
-    pub styled: bool,
-}
-
-/// The screen as a view.
-pub const PAGE: MediaView = MediaView { width: SCREEN.0, height: SCREEN.1, styled: false };
-
 /// Returns true if any query of a list holds, or if the list is empty.
 pub fn applies(input: &mut Parser<'_>) -> bool {
     if input.is_exhausted() {
@@ -71,7 +58,7 @@ pub fn applies(input: &mut Parser<'_>) -> bool {
 fn query(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
     // A condition is tried first, because `not` may begin either form.
     let whole = input.try_parse(|input| {
-        let holds = condition(input, PAGE)?;
+        let holds = condition(input)?;
         input.expect_exhausted()?;
         Ok::<_, cssparser::ParseError<()>>(holds)
     });
@@ -89,15 +76,15 @@ fn query(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
         return invalid();
     }
     if input.try_parse(|input| input.expect_ident_matching("and")).is_ok() {
-        holds = holds.min(condition(input, PAGE)?);
+        holds = holds.min(condition(input)?);
     }
     input.expect_exhausted()?;
     Ok(if not { holds.contrary() } else { holds })
 }
 
 /// Reads a condition made of features, `not`, `and` and `or`.
-pub fn condition(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
-    combined(input, &mut |input| condition_term(input, view))
+pub fn condition(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
+    combined(input, &mut condition_term)
 }
 
 /// Reads parts joined by `and` or by `or`, with `not` before one.
@@ -125,7 +112,7 @@ pub fn combined(
 }
 
 /// Evaluates a condition in brackets, or a function.
-fn condition_term(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
+fn condition_term(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
     match input.next()?.clone() {
         Token::ParenthesisBlock => input.parse_nested_block(|input| {
             let start = input.state();
@@ -134,9 +121,9 @@ fn condition_term(input: &mut Parser<'_>, view: MediaView) -> ParseResult<Condit
             let not = input.try_parse(|input| input.expect_ident_matching("not")).is_ok();
             input.reset(&start);
             if bracket || not {
-                return condition(input, view);
+                return condition(input);
             }
-            let holds = feature(input, view);
+            let holds = feature(input);
             if holds.is_err() {
                 // Unknown syntax is neither true nor an error (`<general-enclosed>`).
                 while input.next().is_ok() {}
@@ -145,15 +132,14 @@ fn condition_term(input: &mut Parser<'_>, view: MediaView) -> ParseResult<Condit
         }),
         Token::Function(_) => input.parse_nested_block(|input| {
             while input.next().is_ok() {}
-            // `style()` and `scroll-state()` depend on more than the size of a container.
-            Ok(if view.styled { ConditionTruth::Perhaps } else { ConditionTruth::Nonsense })
+            Ok(ConditionTruth::Nonsense)
         }),
         _ => invalid(),
     }
 }
 
 /// Evaluates `name`, `name: value` or a range.
-fn feature(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
+fn feature(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
     let start = input.state();
     if let Ok(name) = input.try_parse(cssparser::Parser::expect_ident_cloned) {
         let name = name.to_ascii_lowercase();
@@ -161,11 +147,11 @@ fn feature(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTrut
             return Ok(alone(&name));
         }
         if input.try_parse(Parser::expect_colon).is_ok() {
-            return valued(&name, input, view);
+            return valued(&name, input);
         }
     }
     input.reset(&start);
-    range(input, view).map(ConditionTruth::from)
+    range(input).map(ConditionTruth::from)
 }
 
 /// Evaluates a feature without a value, such as `(hover)`.
@@ -219,16 +205,16 @@ fn alone(name: &str) -> ConditionTruth {
 }
 
 /// Returns the length of the side that a feature names, in pixels.
-fn side(name: &str, view: MediaView) -> Option<f32> {
+fn side(name: &str) -> Option<f32> {
     match name {
-        "width" | "device-width" | "inline-size" => Some(view.width),
-        "height" | "device-height" | "block-size" => Some(view.height),
+        "width" | "device-width" | "inline-size" => Some(SCREEN.0),
+        "height" | "device-height" | "block-size" => Some(SCREEN.1),
         _ => None,
     }
 }
 
 /// Evaluates a feature with a value, such as `(min-width: 600px)`.
-fn valued(name: &str, input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
+fn valued(name: &str, input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
     let word = input.try_parse(cssparser::Parser::expect_ident_cloned).ok();
     if let Some(word) = word {
         input.expect_exhausted()?;
@@ -259,7 +245,7 @@ fn valued(name: &str, input: &mut Parser<'_>, view: MediaView) -> ParseResult<Co
     let plain = name.trim_start_matches("-webkit-").trim_start_matches("min-");
     let plain = plain.trim_start_matches("max-").trim_start_matches("min--moz-");
     let own = match plain {
-        "aspect-ratio" | "device-aspect-ratio" => view.width / view.height,
+        "aspect-ratio" | "device-aspect-ratio" => SCREEN.0 / SCREEN.1,
         // Browsers have this feature only with a prefix.
         "device-pixel-ratio" if plain == name => return Ok(ConditionTruth::Nonsense),
         "resolution" | "device-pixel-ratio" => 1.0,
@@ -267,7 +253,7 @@ fn valued(name: &str, input: &mut Parser<'_>, view: MediaView) -> ParseResult<Co
         "color" => 8.0,
         "monochrome" | "color-index" | "grid" => 0.0,
         "transform-3d" => 1.0,
-        other => match side(other, view) {
+        other => match side(other) {
             Some(side) => side,
             None => return Ok(ConditionTruth::Nonsense),
         },
@@ -301,16 +287,16 @@ fn size(input: &mut Parser<'_>) -> ParseResult<f32> {
 }
 
 /// Evaluates a range: `width >= 600px` or `400px < width <= 700px`.
-fn range(input: &mut Parser<'_>, view: MediaView) -> ParseResult<bool> {
+fn range(input: &mut Parser<'_>) -> ParseResult<bool> {
     let operand = |input: &mut Parser<'_>| {
         if let Ok(name) = input.try_parse(cssparser::Parser::expect_ident_cloned) {
             let name = name.to_ascii_lowercase();
             return match name.as_str() {
-                "aspect-ratio" => Ok(view.width / view.height),
+                "aspect-ratio" => Ok(SCREEN.0 / SCREEN.1),
                 "resolution" => Ok(1.0),
                 "color" => Ok(8.0),
                 "monochrome" | "color-index" => Ok(0.0),
-                name => side(name, view).map_or_else(invalid, Ok),
+                name => side(name).map_or_else(invalid, Ok),
             };
         }
         size(input)

@@ -1,7 +1,7 @@
 //! The grammar of selectors where browsers extend it: the known pseudo-classes and pseudo-elements.
 //! Matching is in `select.rs`.
 
-use std::collections::HashMap;
+use std::cell::Cell;
 use std::fmt;
 
 use cssparser::{ParseError, ParseErrorKind, Parser as Input, ToCss, serialize_identifier};
@@ -61,8 +61,6 @@ pub enum PseudoClass {
     Disabled,
     Enabled,
     Open,
-    /// Depends on the state of a form, which is unknown here: `:valid`, `:default` and others.
-    Filled,
     Required,
     Optional,
     ReadOnly,
@@ -97,13 +95,10 @@ impl ToCss for PseudoClass {
 /// A pseudo-element: a part of an element that rules can apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementPart {
-    FirstLine,
-    FirstCharacter,
+    /// The first line or letter, or the placeholder of a field.
+    First,
     Before,
     After,
-    /// The content of `details`, without the summary.
-    DetailsContent,
-    Placeholder,
     /// A part without text of the message.
     Other,
 }
@@ -137,11 +132,11 @@ impl SelectorImpl for MailSelectors {
     type PseudoElement = ElementPart;
 }
 
-/// The parser of selectors, with the namespaces of its sheet.
-#[derive(Debug, Clone, Default)]
+/// The parser of selectors.
+#[derive(Debug, Default)]
 pub struct SelectorGrammar {
-    pub prefixes: HashMap<String, String>,
-    pub default: Option<String>,
+    /// True after a pseudo-class that holds only for a form that is filled in.
+    pub unclear: Cell<bool>,
 }
 
 /// Pseudo-classes that hold only while a page is used, in a shadow tree, or for a scroll bar.
@@ -158,9 +153,9 @@ const NEVER: &[&str] = &[
 
 /// Pseudo-elements without text of the message.
 const PARTS: &[&str] = &[
-    "backdrop", "checkmark", "column", "cue", "file-selector-button", "grammar-error", "marker",
-    "picker-icon", "placeholder", "scroll-marker", "scroll-marker-group", "search-text",
-    "selection", "spelling-error", "target-text", "view-transition",
+    "backdrop", "checkmark", "column", "cue", "details-content", "file-selector-button",
+    "grammar-error", "marker", "picker-icon", "scroll-marker", "scroll-marker-group",
+    "search-text", "selection", "spelling-error", "target-text", "view-transition",
 ];
 
 impl<'i> selectors::Parser<'i> for SelectorGrammar {
@@ -211,8 +206,10 @@ impl<'i> selectors::Parser<'i> for SelectorGrammar {
             "read-only" => PseudoClass::ReadOnly,
             "read-write" => PseudoClass::ReadWrite,
             "placeholder-shown" => PseudoClass::PlaceholderShown,
+            // These depend on the state of a form, which is unknown here.
             "default" | "in-range" | "indeterminate" | "invalid" | "out-of-range" | "valid" => {
-                PseudoClass::Filled
+                self.unclear.set(true);
+                PseudoClass::Never
             }
             "defined" => PseudoClass::Defined,
             "hover" | "active" => PseudoClass::Pointed,
@@ -258,12 +255,11 @@ impl<'i> selectors::Parser<'i> for SelectorGrammar {
     ) -> Result<ElementPart, ParseError<SelectorParseErrorKind>> {
         let name = name.to_ascii_lowercase();
         Ok(match name.as_str() {
-            "first-line" => ElementPart::FirstLine,
-            "first-letter" => ElementPart::FirstCharacter,
+            "first-line" | "first-letter" | "placeholder" | "-webkit-input-placeholder" => {
+                ElementPart::First
+            }
             "before" => ElementPart::Before,
             "after" => ElementPart::After,
-            "details-content" => ElementPart::DetailsContent,
-            "placeholder" | "-webkit-input-placeholder" => ElementPart::Placeholder,
             // Browsers accept every pseudo-element that begins with `-webkit-` (Selectors 4).
             name if PARTS.contains(&name) || name.starts_with("-webkit-") => ElementPart::Other,
             _ => return unsupported(),
@@ -283,14 +279,6 @@ impl<'i> selectors::Parser<'i> for SelectorGrammar {
         }
         while input.next().is_ok() {}
         Ok(ElementPart::Other)
-    }
-
-    fn default_namespace(&self) -> Option<SelectorName> {
-        self.default.as_deref().map(SelectorName::from)
-    }
-
-    fn namespace_for_prefix(&self, prefix: &SelectorName) -> Option<SelectorName> {
-        self.prefixes.get(prefix.as_str()).map(|url| SelectorName::from(url.as_str()))
     }
 }
 

@@ -33,43 +33,23 @@ const MANY: usize = 1_000;
 pub struct MatchWork {
     spent: Cell<usize>,
     most: usize,
-    /// The answer to questions that only a browser can answer.
-    assume: bool,
-    guessed: Cell<bool>,
 }
 
 impl MatchWork {
-    /// Creates a count that ends at `most`; `assume` is the answer to questions that only a browser
-    /// can answer.
-    pub fn limited(most: usize, assume: bool) -> Self {
-        Self { spent: Cell::new(0), most, assume, guessed: Cell::new(false) }
+    /// Creates a count that ends at `most`.
+    pub fn limited(most: usize) -> Self {
+        Self { spent: Cell::new(0), most }
     }
 
     /// Creates a count without a limit, for rules that no sender wrote.
     pub fn endless() -> Self {
-        Self::limited(usize::MAX, false)
+        Self::limited(usize::MAX)
     }
 
     /// Counts work; returns false once the limit is exceeded.
     pub fn spend(&self, work: usize) -> bool {
         self.spent.set(self.spent.get().saturating_add(work));
         !self.is_over()
-    }
-
-    /// Returns the answer to questions that only a browser can answer.
-    pub fn assumes(&self) -> bool {
-        self.assume
-    }
-
-    /// Answers a question that only a browser can answer, and records it.
-    pub fn guess(&self) -> bool {
-        self.guessed.set(true);
-        self.assume
-    }
-
-    /// Returns true if such a question was asked.
-    pub fn has_guessed(&self) -> bool {
-        self.guessed.get()
     }
 
     /// Returns true once the limit is exceeded, so that the answers are incomplete.
@@ -271,9 +251,6 @@ impl Element for ElementRef<'_> {
             },
             PseudoClass::Disabled => self.is_control() && self.is_disabled(),
             PseudoClass::Enabled => self.is_control() && !self.is_disabled(),
-            PseudoClass::Filled => {
-                (self.is_control() || self.is_any(&["form", "progress"])) && self.work.guess()
-            }
             PseudoClass::Open => self.is_any(&["details", "dialog"]) && has("open"),
             PseudoClass::Required => field && has("required"),
             PseudoClass::Optional => field && !has("required"),
@@ -378,14 +355,8 @@ impl<'t> SelectorMatcher<'t> {
         Self { tree, work, caches: SelectorCaches::default() }
     }
 
-    /// Returns true if the element, or the part of it that the selector names, matches. `:scope`
-    /// matches the element `scope`.
-    pub fn matches(
-        &mut self,
-        selector: &Selector<MailSelectors>,
-        id: NodeId,
-        scope: Option<NodeId>,
-    ) -> bool {
+    /// Returns true if the element, or the part of it that the selector names, matches.
+    pub fn matches(&mut self, selector: &Selector<MailSelectors>, id: NodeId) -> bool {
         if !self.work.spend(1) {
             return false;
         }
@@ -396,7 +367,6 @@ impl<'t> SelectorMatcher<'t> {
         };
         let element = ElementRef { tree: self.tree, id, work: self.work };
         let quirks = if self.tree.is_quirks() { QuirksMode::Quirks } else { QuirksMode::NoQuirks };
-        let scope = scope.and_then(|id| element.at(Some(id))).map(|scope| scope.opaque());
         let mut context = MatchingContext::new(
             mode,
             None,
@@ -405,7 +375,6 @@ impl<'t> SelectorMatcher<'t> {
             NeedsSelectorFlags::No,
             MatchingForInvalidation::No,
         );
-        context.scope_element = scope;
         matches_selector(selector, 0, None, element, &mut context)
     }
 

@@ -22,14 +22,16 @@ const MANY: usize = 1_000;
 pub fn lines(tree: &DomTree, id: NodeId) -> Vec<RuleLine> {
     let mut lines = Vec::new();
     let name = tree.name(id);
-    let mut set = |property, value| lines.push(RuleLine::Set(property, value, false));
+    let mut set = |property, value| {
+        lines.push(RuleLine { property, value, important: false });
+    };
     if !tree.is_html(id) {
         for name in DRAWN {
             let Some(text) = tree.attr(id, name) else { continue };
             let mut read = Vec::new();
             // SVG allows a font size without a unit.
             let quirks = *name == "font-size";
-            let mode = ValueMode { quirks, inline: true, assume: false };
+            let mode = ValueMode { quirks, inline: true };
             let taken = grammar::read(name, &mut cssparser::Parser::new(text), mode, &mut read);
             if taken.is_ok() {
                 read.into_iter().for_each(|(property, value)| set(property, value));

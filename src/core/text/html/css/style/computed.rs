@@ -10,7 +10,6 @@ use super::super::values::property::{
     CssImage, CssProperty, NumericFunction, PropertyValue, WideKeyword, is_inherited,
 };
 use super::super::values::value::{ComputedNumber, NumberKind, UnitScale};
-use super::custom::CustomProperties;
 
 /// The initial font size, in pixels.
 pub const FONT: f32 = 16.0;
@@ -24,8 +23,6 @@ pub struct ComputedStyle {
     pub relative: bool,
     /// The colour of text; `None` if it could not be computed.
     pub color: Option<Rgba>,
-    /// Custom properties, including inherited ones.
-    pub vars: CustomProperties,
     /// Inherited values other than the above.
     inherited: Rc<Vec<(CssProperty, PropertyValue)>>,
     /// Values set on this element alone.
@@ -48,7 +45,6 @@ impl ComputedStyle {
             font: FONT,
             relative: false,
             color: Some(BLACK),
-            vars: CustomProperties::default(),
             inherited: Rc::default(),
             own: Vec::new(),
             unclear: false,
@@ -62,7 +58,6 @@ impl ComputedStyle {
     /// Returns the style of a child without declarations.
     pub fn child(&self) -> Self {
         Self {
-            vars: Rc::clone(&self.vars),
             inherited: Rc::clone(&self.inherited),
             own: Vec::new(),
             unclear: false,
@@ -98,6 +93,11 @@ impl ComputedStyle {
             return self.reset(property);
         }
         match property {
+            CssProperty::AnimationName => {
+                let is_none = |name: &Box<str>| name.eq_ignore_ascii_case("none");
+                self.unclear |=
+                    matches!(value, PropertyValue::Names(names) if !names.iter().all(is_none));
+            }
             CssProperty::FontSize => self.font_size(value, around, rem),
             CssProperty::Color => {
                 if let PropertyValue::Paint(paint) = value {

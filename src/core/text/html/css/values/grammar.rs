@@ -25,11 +25,12 @@ pub fn read(
     if properties.is_empty() {
         return invalid();
     }
-    if let Ok(wide) = input.try_parse(wide) {
-        out.extend(properties.iter().map(|property| (*property, PropertyValue::Wide(wide))));
+    if let Ok(value) = input.try_parse(wide) {
+        out.extend(properties.iter().map(|property| (*property, value.clone())));
         return Ok(());
     }
     let from = out.len();
+    let start = input.state();
     let read = match (name, properties) {
         ("all", _) => invalid(),
         ("background", _) => background(input, mode, out),
@@ -63,20 +64,33 @@ pub fn read(
         (_, properties) => sides(properties, input, mode, out),
     };
     let read = read.and_then(|()| Ok(input.expect_exhausted()?));
-    // An invalid shorthand sets none of its properties.
     if read.is_err() {
+        // An invalid shorthand sets none of its properties.
         out.truncate(from);
+        input.reset(&start);
+        if !calls_function(input) {
+            return invalid();
+        }
+        out.extend(properties.iter().map(|property| (*property, PropertyValue::Unknown)));
     }
-    read
+    Ok(())
 }
 
-fn wide(input: &mut Parser<'_>) -> ParseResult<WideKeyword> {
+/// Reads the rest of a value; returns true if it calls a function.
+fn calls_function(input: &mut Parser<'_>) -> bool {
+    let mut calls = false;
+    while let Ok(token) = input.next() {
+        calls |= matches!(token, Token::Function(_));
+    }
+    calls
+}
+
+fn wide(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     let wide = match input.expect_ident()?.to_ascii_lowercase().as_str() {
-        "inherit" => WideKeyword::Inherit,
-        "initial" => WideKeyword::Initial,
-        "unset" => WideKeyword::Unset,
-        "revert" => WideKeyword::Revert,
-        "revert-layer" => WideKeyword::RevertLayer,
+        "inherit" => PropertyValue::Wide(WideKeyword::Inherit),
+        "initial" => PropertyValue::Wide(WideKeyword::Initial),
+        "unset" => PropertyValue::Wide(WideKeyword::Unset),
+        "revert" | "revert-layer" => PropertyValue::Unknown,
         _ => return invalid(),
     };
     input.expect_exhausted()?;

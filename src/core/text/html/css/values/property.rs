@@ -129,8 +129,6 @@ pub enum WideKeyword {
     Inherit,
     Initial,
     Unset,
-    Revert,
-    RevertLayer,
 }
 
 /// A function with numeric arguments.
@@ -195,8 +193,6 @@ pub struct ValueMode {
     pub quirks: bool,
     /// True for declarations in an attribute.
     pub inline: bool,
-    /// True if conditions that only a browser can evaluate are taken to hold.
-    pub assume: bool,
 }
 
 const INSET: &[CssProperty] =
@@ -386,31 +382,32 @@ pub fn properties_of(name: &str) -> &'static [CssProperty] {
 
 /// Returns true for inherited properties.
 pub fn is_inherited(property: CssProperty) -> bool {
-    use CssProperty as P;
-    matches!(
-        property,
-        P::Color
-            | P::ColorScheme
-            | P::Direction
-            | P::DrawnStroke
-            | P::DrawnWidth
-            | P::Fill
-            | P::FillOpacity
-            | P::FontSize
-            | P::Spacing
-            | P::LineHeight
-            | P::ListStyle
-            | P::PaintOrder
-            | P::SizeAdjust
-            | P::StrokeColor
-            | P::StrokeWidth
-            | P::TextFill
-            | P::TextIndent
-            | P::TextSecurity
-            | P::TextShadow
-            | P::Visibility
-            | P::WhiteSpace
-            | P::WhiteSpaceCollapse
-            | P::WordSpacing
-    )
+    INHERITED.contains(&property)
 }
+
+/// The inherited properties, which `all` resets even if no other declaration names them.
+pub const INHERITED: &[CssProperty] = &[
+    CssProperty::Color,
+    CssProperty::ColorScheme,
+    CssProperty::Direction,
+    CssProperty::DrawnStroke,
+    CssProperty::DrawnWidth,
+    CssProperty::Fill,
+    CssProperty::FillOpacity,
+    CssProperty::FontSize,
+    CssProperty::LineHeight,
+    CssProperty::ListStyle,
+    CssProperty::PaintOrder,
+    CssProperty::SizeAdjust,
+    CssProperty::Spacing,
+    CssProperty::StrokeColor,
+    CssProperty::StrokeWidth,
+    CssProperty::TextFill,
+    CssProperty::TextIndent,
+    CssProperty::TextSecurity,
+    CssProperty::TextShadow,
+    CssProperty::Visibility,
+    CssProperty::WhiteSpace,
+    CssProperty::WhiteSpaceCollapse,
+    CssProperty::WordSpacing,
+];

@@ -305,6 +305,9 @@ fn function(
     input: &mut Parser<'_>,
     scale: &UnitScale<'_>,
 ) -> ParseResult<ComputedNumber> {
+    if name == "env" {
+        return input.parse_nested_block(inset);
+    }
     if !is_math(name) {
         return invalid();
     }
@@ -399,6 +402,16 @@ fn function(
         ("log", [one, base]) => Ok(ComputedNumber::number(one.n.log(base.n))),
         _ => invalid(),
     }
+}
+
+/// Reads the arguments of `env()`: a message is not overlaid, so its insets are zero. Other
+/// variables depend on the device.
+fn inset(input: &mut Parser<'_>) -> ParseResult<ComputedNumber> {
+    if !input.expect_ident()?.starts_with("safe-area-inset-") {
+        return invalid();
+    }
+    while input.next().is_ok() {}
+    Ok(WrittenNumber::pixels(0.0).compute(&UnitScale::page()))
 }
 
 fn stepped(way: &str, n: f32, step: f32) -> f32 {

@@ -28,8 +28,6 @@ pub struct ElementBounds {
     pub height: Option<f32>,
     /// The width and height that are set on it.
     pub(super) own: (Option<f32>, Option<f32>),
-    /// The width of the nearest container, for `@container`.
-    pub container: Option<f32>,
     /// Its horizontal displacement, in pixels.
     pub(super) x: f32,
     /// Its vertical displacement, in pixels.
@@ -94,7 +92,6 @@ impl ElementBounds {
             width: Some(SCREEN.0 - 16.0),
             height: None,
             own: (None, None),
-            container: None,
             x: 0.0,
             y: 0.0,
             reach: None,

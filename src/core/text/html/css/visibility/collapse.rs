@@ -16,11 +16,11 @@ impl VisibilityWalker<'_> {
         let groups = |id: &NodeId| matches!(tree.name(*id), "colgroup" | "col");
         let mut columns = Vec::new();
         for group in tree.children(table).filter(groups) {
-            let outer = self.cascade.style_of(group, style, None);
+            let outer = self.cascade.style_of(group, style);
             let mut cols = tree.children(group).filter(groups).take(MAX_COLUMNS).peekable();
             let alone = cols.peek().is_none().then_some(group);
             for col in cols.chain(alone) {
-                let own = self.cascade.style_of(col, &outer, None);
+                let own = self.cascade.style_of(col, &outer);
                 let span = number(tree, col, "span");
                 let hidden = own.is(P::Visibility, "collapse");
                 columns.extend(std::iter::repeat_n(hidden, span));

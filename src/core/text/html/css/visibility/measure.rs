@@ -1,6 +1,5 @@
 //! Sizes of a box, and the clip, tracks and lines that it opens for its content.
 
-use super::super::sheets::media::SCREEN;
 use super::super::style::computed::ComputedStyle;
 use super::super::values::property::CssProperty as P;
 use super::bounds::{ElementBounds, FAR};
@@ -182,12 +181,6 @@ impl ElementBounds {
             }),
             _ => None,
         };
-        if style
-            .keyword(P::ContainerType)
-            .is_some_and(|word| matches!(word, "size" | "inline-size"))
-        {
-            self.container = Some(self.width.unwrap_or(SCREEN.0 - 16.0));
-        }
     }
 
     /// Finds out whether a cell of a table may have no width.

@@ -65,7 +65,7 @@ pub fn words(content: &MessageContent, out: &mut OutputSink<'_>) -> String {
 /// Returns the way in which text may be hidden, if the reason names one.
 const fn doubted(why: HidingReason) -> Option<HidingMethod> {
     Some(match why {
-        HidingReason::Picture | HidingReason::Pale | HidingReason::Blended => HidingMethod::Colour,
+        HidingReason::Picture | HidingReason::Pale => HidingMethod::Colour,
         HidingReason::Small => HidingMethod::Tiny,
         HidingReason::Covered => HidingMethod::Covered,
         HidingReason::Moved => HidingMethod::OffPage,

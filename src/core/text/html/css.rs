@@ -13,7 +13,7 @@ mod visibility;
 
 use cssparser::{Delimiter, ParseError, Parser};
 pub use sheets::select::{MatchWork, WORK};
-use values::property;
+use values::{other, property};
 pub use visibility::VisibilityWalker;
 
 /// A declaration: `name: value`, without its `!important`.
@@ -52,5 +52,5 @@ pub fn declarations(block: &str) -> Vec<CssDeclaration> {
 
 /// Returns true for the name of a property that may hide text.
 pub fn matters(name: &str) -> bool {
-    !property::properties_of(name).is_empty()
+    !property::properties_of(name).is_empty() || other::is_other(name)
 }

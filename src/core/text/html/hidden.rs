@@ -68,8 +68,6 @@ pub enum HidingReason {
     Moved,
     /// Possibly cut off.
     Clipped,
-    /// In colours that are blended with others.
-    Blended,
     /// Dependent on a style that is not computed.
     Script,
     /// In a message whose style sheets exceed a limit.
@@ -86,7 +84,6 @@ impl HidingReason {
             Self::Covered => "covered",
             Self::Moved => "moved away",
             Self::Clipped => "clipped",
-            Self::Blended => "blended",
             Self::Script => "by CSS that is not computed",
             Self::Limit => "too many style sheets",
         }

@@ -8,27 +8,23 @@
 mod backdrop;
 mod bounds;
 mod clip;
-mod collapse;
-mod contrast;
 mod effects;
 mod empty_boxes;
-mod geometry;
-mod measure;
 mod overlap;
-mod placement;
 mod room;
+mod transform;
 mod walker;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use backdrop::{TextBackdrop, TextContrast};
-use collapse::is_collapsed;
-use placement::bounds_of;
+use backdrop::TextContrast;
+use bounds::ElementBounds;
 pub use walker::VisibilityWalker;
 use walker::{CLEAR, ElementFrame, is_shadow, is_unseen};
 
 use super::style::computed::ComputedStyle;
+use super::values::other::OtherEffect;
 use super::values::property::{CssProperty, CssProperty as P};
 use crate::text::html::hidden::{CssVisibility, HidingReason};
 use crate::text::html::tree::{DomTree, NodeId};
@@ -75,7 +71,7 @@ impl VisibilityWalker<'_> {
 
     /// Returns how the current element keeps white space, or `None` if it collapses it.
     pub fn white_space(&self) -> Option<WhiteSpace> {
-        match self.around().style.keyword(P::WhiteSpaceCollapse)? {
+        match self.around().style.keyword(P::WhiteSpace)? {
             "pre" | "pre-wrap" | "break-spaces" | "preserve" => Some(WhiteSpace::Kept),
             "pre-line" | "preserve-breaks" => Some(WhiteSpace::Lines),
             _ => None,
@@ -119,12 +115,10 @@ impl VisibilityWalker<'_> {
         let around = self.stack.last().unwrap_or(&self.page);
         let mut frame = ElementFrame {
             id,
-            bounds: bounds_of(tree, id, &style, &around.bounds, &mut self.boxes),
+            bounds: ElementBounds::of(tree, id, &style, &around.bounds, &mut self.boxes),
             alpha: around.alpha,
             scale: around.scale,
             ground: around.ground.clone(),
-            tints: Rc::clone(&around.tints),
-            cut_out: around.cut_out.clone(),
             painter: around.painter.clone(),
             loose: around.loose,
             filled: false,
@@ -136,20 +130,23 @@ impl VisibilityWalker<'_> {
             first_text: self.shown.len(),
             covered: around.covered,
             picture: matches!(name, "img" | "video" | "canvas" | "object" | "embed"),
-            columns: around.columns.clone(),
+            arranged: around.arranged || style.has(OtherEffect::Clips),
+            revealed: around.revealed
+                || style.has(OtherEffect::Reveals)
+                || style.has(OtherEffect::Redraws),
             first: around.first.clone(),
             style,
         };
-        if name == "html" && frame.style.is(P::ColorScheme, "dark") {
-            frame.ground = TextBackdrop::dark();
-        }
         let display = frame.style.keyword(P::Display).unwrap_or("inline");
         let around_inline = around.bounds.inline
             && !around.bounds.contents
             && !frame.bounds.positioned
             && matches!(display, "block" | "table" | "flex" | "grid" | "list-item" | "flow-root");
         // Browsers show a shadow tree instead of the content, mail programs do not.
-        if frame.style.unclear || self.shadows && has_shadow(tree, id) {
+        if frame.style.unclear
+            || frame.style.has(OtherEffect::Redraws)
+            || self.shadows && has_shadow(tree, id)
+        {
             frame.doubt = Some(HidingReason::Script);
         }
         if !frame.bounds.inline && around_inline {
@@ -161,14 +158,13 @@ impl VisibilityWalker<'_> {
         if !frame.bounds.inline {
             frame.first = frame.style.first.take().map(Rc::from);
         }
-        if name == "table" {
-            frame.columns = self.collapsed(id, &frame.style);
-        } else if matches!(name, "td" | "th")
-            && frame.columns.as_deref().is_some_and(|columns| {
-                self.cascade.spend(columns.len()) && is_collapsed(tree, id, columns)
-            })
+        // Cells of a collapsed column are not drawn; which cells these are is not computed.
+        if matches!(name, "col" | "colgroup")
+            && frame.style.is(P::Visibility, "collapse")
+            && let Some(table) =
+                self.stack.iter_mut().rev().find(|frame| tree.name(frame.id) == "table")
         {
-            return CssVisibility::Hidden;
+            table.doubt = Some(HidingReason::Script);
         }
         if name == "select" {
             frame.chosen = chosen(tree, id);
@@ -181,12 +177,10 @@ impl VisibilityWalker<'_> {
         }
         // `display: contents` leaves no box to which effects could apply.
         if !frame.bounds.contents && self.effects(&mut frame, name) {
-            // An animation may show what the style without it hides.
-            if !frame.style.unclear {
+            if !frame.revealed {
                 return CssVisibility::Hidden;
             }
             frame.doubt = Some(HidingReason::Script);
-            frame.alpha = 1.0;
         }
         self.loosen(&mut frame, name);
         self.behind(&mut frame);
@@ -222,11 +216,6 @@ impl VisibilityWalker<'_> {
         }
         // CSS Display: `contents` on a form field hides it.
         if name == "input" && style.is(P::Display, "contents") {
-            return true;
-        }
-        let inline =
-            matches!(style.keyword(CssProperty::Display), None | Some("inline" | "contents"));
-        if style.is(CssProperty::ContentVisibility, "hidden") && !inline {
             return true;
         }
         if around.style.closed {
@@ -282,11 +271,7 @@ impl VisibilityWalker<'_> {
         let (tree, style) = (self.tree, &frame.style);
         let name = tree.name(frame.id);
         let drawn = tree.namespace(frame.id).ends_with("/svg");
-        if style.closed
-            || is_unseen(style)
-            || style.get(CssProperty::TextSecurity).is_some()
-                && !style.is(CssProperty::TextSecurity, "none")
-        {
+        if style.closed || is_unseen(style) {
             return CssVisibility::Hidden;
         }
         // An option with a label shows the label instead of its text.
@@ -308,17 +293,16 @@ impl VisibilityWalker<'_> {
                 CssVisibility::Hidden
             };
         }
-        if style.size(CssProperty::SizeAdjust).is_some_and(|size| size.n == 0.0) {
-            return CssVisibility::Hidden;
-        }
-        let contrast = match self.contrast(frame, style, drawn) {
+        let contrast = match self.contrast(frame, style) {
+            // The style of drawings is not computed.
+            TextContrast::Lost if drawn || frame.revealed => Some(HidingReason::Script),
             TextContrast::Lost => return CssVisibility::Hidden,
-            TextContrast::Seen => None,
+            TextContrast::Seen => drawn.then_some(HidingReason::Script),
             TextContrast::Pale => (px < LARGE).then_some(HidingReason::Pale),
             TextContrast::Picture => Some(HidingReason::Picture),
-            TextContrast::Unknown => Some(HidingReason::Script),
         };
         let placed = match self.boxes.visibility_at(&frame.bounds, style, chars, frame.scale) {
+            CssVisibility::Hidden if frame.revealed => Some(HidingReason::Script),
             CssVisibility::Hidden => return CssVisibility::Hidden,
             CssVisibility::Doubt(why) => Some(why),
             CssVisibility::Shown => None,
@@ -327,14 +311,26 @@ impl VisibilityWalker<'_> {
             is_unseen(first)
                 || first.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < CLEAR)
                 || first.font * frame.scale <= TINY
-                || self.contrast(frame, first, drawn) == TextContrast::Lost
+                || first.unclear
+                || self.contrast(frame, first) == TextContrast::Lost
         });
         let small = (px <= SMALL || first.is_some()).then_some(HidingReason::Small);
         let covered = frame.covered.then_some(HidingReason::Covered);
-        match contrast.or(placed).or(small).or(covered).or(frame.doubt) {
+        let arranged =
+            (frame.arranged && frame.bounds.clip.is_some()).then_some(HidingReason::Clipped);
+        match contrast.or(placed).or(small).or(covered).or(arranged).or(frame.doubt) {
             Some(why) => CssVisibility::Doubt(why),
             None => CssVisibility::Shown,
         }
+    }
+
+    /// Returns the contrast of text in a style with the ground of an element.
+    fn contrast(&self, frame: &ElementFrame, style: &ComputedStyle) -> TextContrast {
+        let colors = frame.ground.len();
+        if colors > 1 && !self.cascade.spend(colors) {
+            return TextContrast::Picture;
+        }
+        frame.ground.contrast(style.color, frame.alpha)
     }
 }
 

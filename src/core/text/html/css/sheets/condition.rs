@@ -4,6 +4,7 @@ use cssparser::{Delimiter, ParseError, Parser, Token};
 use selectors::parser::{ParseRelative, SelectorList};
 
 use super::super::values::grammar;
+use super::super::values::other;
 use super::super::values::property::{self, ValueMode};
 use super::super::values::value::{ParseResult, invalid};
 use super::media::{self, ConditionTruth};
@@ -57,7 +58,7 @@ fn declared(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
     // The value is checked only for properties with a grammar here.
     Ok(if !property::properties_of(&name).is_empty() {
         ConditionTruth::from(taken)
-    } else if name.starts_with("--") {
+    } else if name.starts_with("--") || other::is_other(&name) {
         ConditionTruth::Yes
     } else if name.starts_with('-') || name.starts_with("mso-") {
         ConditionTruth::No

@@ -1,22 +1,12 @@
-//! Presentational attributes of HTML and SVG, as declarations.
+//! Presentational attributes of HTML, as declarations.
 
 use std::sync::Arc;
 
 use super::super::sheets::sheet::RuleLine;
 use super::super::values::color::{WrittenColour, of_attribute};
-use super::super::values::grammar;
-use super::super::values::property::{CssImage, CssProperty, PropertyValue, ValueMode};
+use super::super::values::property::{CssImage, CssProperty, PropertyValue};
 use super::super::values::value::WrittenNumber;
 use crate::text::html::tree::{DomTree, NodeId};
-
-/// SVG attributes that are equivalent to the property of the same name.
-const DRAWN: &[&str] = &[
-    "clip-path", "fill", "fill-opacity", "opacity", "display", "visibility", "font-size", "stroke",
-    "stroke-width", "transform",
-];
-
-/// Maximum number of nodes searched for an element of the head; no head has more.
-const MANY: usize = 1_000;
 
 /// Returns the declarations that the attributes of an element amount to.
 pub fn lines(tree: &DomTree, id: NodeId) -> Vec<RuleLine> {
@@ -26,34 +16,10 @@ pub fn lines(tree: &DomTree, id: NodeId) -> Vec<RuleLine> {
         lines.push(RuleLine { property, value, important: false });
     };
     if !tree.is_html(id) {
-        for name in DRAWN {
-            let Some(text) = tree.attr(id, name) else { continue };
-            let mut read = Vec::new();
-            // SVG allows a font size without a unit.
-            let quirks = *name == "font-size";
-            let mode = ValueMode { quirks, inline: true };
-            let taken = grammar::read(name, &mut cssparser::Parser::new(text), mode, &mut read);
-            if taken.is_ok() {
-                read.into_iter().for_each(|(property, value)| set(property, value));
-            }
-        }
         if name == "svg" {
             sides(tree, id, &mut set);
         }
         return lines;
-    }
-    if name == "html" {
-        let meta = tree.below(id).take(MANY).find(|id| {
-            let named = tree.attr(*id, "name").unwrap_or_default();
-            tree.name(*id) == "meta" && named.eq_ignore_ascii_case("color-scheme")
-        });
-        let scheme = meta.and_then(|meta| tree.attr(meta, "content")).unwrap_or_default();
-        let mut words = scheme.split_ascii_whitespace();
-        if words.clone().any(|word| word.eq_ignore_ascii_case("dark"))
-            && !words.any(|word| word.eq_ignore_ascii_case("light"))
-        {
-            set(CssProperty::ColorScheme, PropertyValue::Word("dark"));
-        }
     }
     let mut color = |attribute: &str, property| {
         if let Some(color) = tree.attr(id, attribute).and_then(of_attribute) {

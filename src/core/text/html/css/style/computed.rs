@@ -6,6 +6,7 @@
 use std::rc::Rc;
 
 use super::super::values::color::{BLACK, Rgba, WrittenColour};
+use super::super::values::other::{self, OtherEffect};
 use super::super::values::property::{
     CssImage, CssProperty, NumericFunction, PropertyValue, WideKeyword, is_inherited,
 };
@@ -19,16 +20,18 @@ pub const FONT: f32 = 16.0;
 pub struct ComputedStyle {
     /// The size of the font, in pixels.
     pub font: f32,
-    /// True if the font size is relative to the parent's; browsers do not draw it tiny then.
+    /// True if the font size is relative to the parent's: browsers enforce a minimum size then.
     pub relative: bool,
-    /// The colour of text; `None` if it could not be computed.
-    pub color: Option<Rgba>,
+    /// The colour of text.
+    pub color: Rgba,
     /// Inherited values other than the above.
     inherited: Rc<Vec<(CssProperty, PropertyValue)>>,
     /// Values set on this element alone.
     own: Vec<(CssProperty, PropertyValue)>,
-    /// True if a value that may hide the element could not be computed.
+    /// True if a value that may hide the element is not computed.
     pub unclear: bool,
+    /// The effects of properties that are not computed, other than hiding the element.
+    others: Vec<OtherEffect>,
     /// The style of its first line, first letter or placeholder, if that differs.
     pub first: Option<Box<ComputedStyle>>,
     /// `::before` and `::after` content.
@@ -44,10 +47,11 @@ impl ComputedStyle {
         Self {
             font: FONT,
             relative: false,
-            color: Some(BLACK),
+            color: BLACK,
             inherited: Rc::default(),
             own: Vec::new(),
             unclear: false,
+            others: Vec::new(),
             first: None,
             before: None,
             after: None,
@@ -61,6 +65,7 @@ impl ComputedStyle {
             inherited: Rc::clone(&self.inherited),
             own: Vec::new(),
             unclear: false,
+            others: Vec::new(),
             first: None,
             before: None,
             after: None,
@@ -89,22 +94,19 @@ impl ComputedStyle {
         };
         // A value that is not computed leaves the element in doubt.
         if *value == PropertyValue::Unknown {
-            self.unclear = true;
+            match property {
+                CssProperty::Other(name) if other::effect(name) != OtherEffect::Hides => {
+                    self.others.push(other::effect(name));
+                }
+                _ => self.unclear = true,
+            }
             return self.reset(property);
         }
         match property {
-            CssProperty::AnimationName => {
-                let is_none = |name: &Box<str>| name.eq_ignore_ascii_case("none");
-                self.unclear |=
-                    matches!(value, PropertyValue::Names(names) if !names.iter().all(is_none));
-            }
             CssProperty::FontSize => self.font_size(value, around, rem),
             CssProperty::Color => {
                 if let PropertyValue::Paint(paint) = value {
-                    let dark = self.is(CssProperty::ColorScheme, "dark");
-                    self.color = paint.resolve(around.color, dark);
-                    // An unknown colour of the parent has been reported there.
-                    self.unclear |= self.color.is_none() && around.color.is_some();
+                    self.color = paint.resolve(around.color);
                 }
             }
             _ => {
@@ -133,7 +135,7 @@ impl ComputedStyle {
     fn reset(&mut self, property: CssProperty) {
         match property {
             CssProperty::FontSize => (self.font, self.relative) = (FONT, false),
-            CssProperty::Color => self.color = Some(BLACK),
+            CssProperty::Color => self.color = BLACK,
             _ => self.set_value(property, None),
         }
     }
@@ -177,8 +179,13 @@ impl ComputedStyle {
     }
 
     /// Returns the scale of relative lengths in this element.
-    pub fn scale(&self, rem: f32) -> UnitScale<'static> {
-        UnitScale { em: self.font, rem, names: &[] }
+    pub fn scale(&self, rem: f32) -> UnitScale {
+        UnitScale { em: self.font, rem }
+    }
+
+    /// Returns true if a property that is not computed has this effect.
+    pub fn has(&self, effect: OtherEffect) -> bool {
+        self.others.contains(&effect)
     }
 
     /// Returns the value of a property if it is a keyword.
@@ -229,9 +236,9 @@ impl ComputedStyle {
         }
     }
 
-    /// Resolves a colour; `None` if it is unknown.
-    pub fn paint(&self, paint: &WrittenColour) -> Option<Rgba> {
-        paint.resolve(self.color, self.is(CssProperty::ColorScheme, "dark"))
+    /// Resolves a colour in this element.
+    pub fn paint(&self, paint: &WrittenColour) -> Rgba {
+        paint.resolve(self.color)
     }
 }
 

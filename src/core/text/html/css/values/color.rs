@@ -1,34 +1,23 @@
-//! Colours of CSS in all notations.
+//! Colours: the notations of CSS, system colours, and the legacy colours of attributes.
 //!
-//! The crate `color` has the notations and colour spaces. This file simplifies arguments for it
-//! (`calc()`, relative colours), and adds mixes, system colours and the legacy colours of
-//! attributes.
+//! The crate `color` has the notations and colour spaces. Colours that depend on other colours
+//! (`color-mix()`, `light-dark()`, relative colours) and arguments in `calc()` are not computed.
 
-use std::sync::Arc;
+use color::{AlphaColor, DynamicColor, Oklab, Srgb};
+use cssparser::{Parser, Token};
 
-use color::{AlphaColor, ColorSpaceTag, DynamicColor, HueDirection, Oklab, Srgb};
-use cssparser::{Parser, ParserState, Token};
-
-use super::value::{NumberKind, ParseResult, UnitScale, amount_of, invalid};
+use super::value::{ParseResult, invalid};
 
 /// Red, green, blue and opacity, from 0 to 1.
 pub type Rgba = [f32; 4];
 
 /// A colour as written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WrittenColour {
     Rgba(Rgba),
     /// The colour of the text (`currentcolor`).
     Current,
-    /// A colour derived from the colour of the text, as text.
-    Later(Arc<str>),
-    /// A colour that cannot be computed here.
-    Unknown,
 }
-
-/// The colour of the surrounding text, and true if its scheme is dark; `None` before they are
-/// known.
-type SurroundingColour = Option<(Rgba, bool)>;
 
 /// Opaque black.
 pub const BLACK: Rgba = [0.0, 0.0, 0.0, 1.0];
@@ -38,25 +27,11 @@ pub const WHITE: Rgba = [1.0; 4];
 pub const CLEAR: Rgba = [0.0; 4];
 
 impl WrittenColour {
-    /// Returns the work of computing the colour: zero, or by the length of its text.
-    pub fn weight(&self) -> usize {
+    /// Returns the colour in an element whose text has the colour `current`.
+    pub fn resolve(&self, current: Rgba) -> Rgba {
         match self {
-            Self::Later(text) => text.len() / 4,
-            _ => 0,
-        }
-    }
-
-    /// Returns the colour in an element whose text has the colour `current`; `None` if it is
-    /// unknown.
-    pub fn resolve(&self, current: Option<Rgba>, dark: bool) -> Option<Rgba> {
-        match self {
-            Self::Rgba(rgba) => Some(*rgba),
+            Self::Rgba(rgba) => *rgba,
             Self::Current => current,
-            Self::Later(text) => match read(&mut Parser::new(text), Some((current?, dark))) {
-                Ok(WrittenColour::Rgba(rgba)) => Some(rgba),
-                _ => None,
-            },
-            Self::Unknown => None,
         }
     }
 }
@@ -64,50 +39,32 @@ impl WrittenColour {
 /// Reads a colour; with `hashless`, as in quirks mode, the `#` may be missing.
 pub fn paint(input: &mut Parser<'_>, hashless: bool) -> ParseResult<WrittenColour> {
     let start = input.state();
-    if let Ok(paint) = read(input, None) {
-        // A colour that depends on the colour of the text is kept as text, and read again in each
-        // element.
-        return Ok(match paint {
-            WrittenColour::Later(_) => WrittenColour::Later(text(input, &start).into()),
-            paint => paint,
-        });
-    }
-    input.reset(&start);
-    if hashless {
-        input.next()?;
-        let word = text(input, &start);
-        if matches!(word.len(), 3 | 6) && word.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return known(&format!("#{word}"));
-        }
-    }
-    invalid()
-}
-
-fn text<'i>(input: &Parser<'i>, start: &ParserState) -> &'i str {
-    input.slice_from(start.position()).trim()
-}
-
-/// Reads a colour; `current` is the colour of the text, if known.
-fn read(input: &mut Parser<'_>, current: SurroundingColour) -> ParseResult<WrittenColour> {
-    let token = input.next()?.clone();
-    match token {
-        Token::Hash(ref hex) | Token::IDHash(ref hex) => known(&format!("#{hex}")),
-        Token::Ident(ref name) => {
+    let read = match input.next()?.clone() {
+        Token::Hash(hex) | Token::IDHash(hex) => known(&format!("#{hex}")),
+        Token::Ident(name) => {
             let name = name.to_ascii_lowercase();
-            match (name.as_str(), current) {
-                ("currentcolor", None) => Ok(WrittenColour::Current),
-                ("currentcolor", Some((current, _))) => Ok(WrittenColour::Rgba(current)),
-                _ => {
-                    system(&name).map_or_else(|| known(&name), |rgba| Ok(WrittenColour::Rgba(rgba)))
-                }
+            if name == "currentcolor" {
+                return Ok(WrittenColour::Current);
             }
+            system(&name).map_or_else(|| known(&name), |rgba| Ok(WrittenColour::Rgba(rgba)))
         }
-        Token::Function(ref name) => {
-            let name = name.to_ascii_lowercase();
-            input.parse_nested_block(|input| function(&name, input, current))
+        Token::Function(_) => {
+            input.parse_nested_block(|input| {
+                while input.next().is_ok() {}
+                Ok::<_, cssparser::ParseError<()>>(())
+            })?;
+            known(&input.slice_from(start.position()).trim().to_ascii_lowercase())
         }
         _ => invalid(),
+    };
+    if read.is_ok() || !hashless {
+        return read;
     }
+    let word = input.slice_from(start.position()).trim();
+    if matches!(word.len(), 3 | 6) && word.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return known(&format!("#{word}"));
+    }
+    invalid()
 }
 
 fn known(text: &str) -> ParseResult<WrittenColour> {
@@ -118,204 +75,6 @@ fn known(text: &str) -> ParseResult<WrittenColour> {
 fn rgba(color: DynamicColor) -> Rgba {
     let color: AlphaColor<Srgb> = color.to_alpha_color();
     color.components.map(|part| part.clamp(0.0, 1.0))
-}
-
-fn function(
-    name: &str,
-    input: &mut Parser<'_>,
-    current: SurroundingColour,
-) -> ParseResult<WrittenColour> {
-    let name = match name {
-        "rgba" => "rgb",
-        "hsla" => "hsl",
-        name => name,
-    };
-    // The crate `color` does not have this space.
-    let beyond = |input: &mut Parser<'_>| {
-        input.try_parse(|input| input.expect_ident_matching("display-p3-linear")).is_ok()
-    };
-    let start = input.state();
-    let mixes =
-        name != "color-mix" || input.try_parse(|input| input.expect_ident_matching("in")).is_ok();
-    if matches!(name, "color" | "color-mix") && mixes && beyond(input) {
-        return later(input, WrittenColour::Unknown);
-    }
-    input.reset(&start);
-    match name {
-        "rgb" | "hsl" | "hwb" | "lab" | "lch" | "oklab" | "oklch" | "color" => {
-            if input.try_parse(|input| input.expect_ident_matching("from")).is_err() {
-                return known(&format!("{name}({})", arguments(input, &[])?));
-            }
-            match read(input, current)? {
-                WrittenColour::Rgba(origin) => relative(name, input, origin),
-                other => later(input, other),
-            }
-        }
-        "color-mix" => mix(input, current),
-        "light-dark" => {
-            let light = read(input, current)?;
-            input.expect_comma()?;
-            let dark = read(input, current)?;
-            Ok(match current {
-                None => WrittenColour::Later("".into()),
-                Some((_, true)) => dark,
-                Some(_) => light,
-            })
-        }
-        "contrast-color" | "device-cmyk" | "alpha" => later(input, WrittenColour::Unknown),
-        _ => invalid(),
-    }
-}
-
-/// Skips the rest of a colour that is unknown, or not known yet.
-fn later(input: &mut Parser<'_>, paint: WrittenColour) -> ParseResult<WrittenColour> {
-    while input.next().is_ok() {}
-    Ok(match paint {
-        WrittenColour::Unknown => WrittenColour::Unknown,
-        _ => WrittenColour::Later("".into()),
-    })
-}
-
-/// Returns arguments with functions computed and names replaced.
-fn arguments(input: &mut Parser<'_>, names: &[(&str, f32)]) -> ParseResult<String> {
-    let mut out = String::new();
-    let scale = UnitScale { names, ..UnitScale::page() };
-    loop {
-        let start = input.state();
-        let Ok(token) = input.next() else { return Ok(out) };
-        let plain = match token {
-            Token::Comma => Some(","),
-            Token::Delim('/') => Some("/"),
-            Token::Ident(word) => {
-                let word = word.to_ascii_lowercase();
-                match names.iter().find(|(name, _)| *name == word) {
-                    Some((_, n)) => out.push_str(&format!(" {n:.6}")),
-                    None => out.push_str(&format!(" {word}")),
-                }
-                continue;
-            }
-            _ => None,
-        };
-        if let Some(plain) = plain {
-            out.push_str(plain);
-            continue;
-        }
-        input.reset(&start);
-        let value = amount_of(input, &scale)?;
-        out.push_str(&match value.kind {
-            NumberKind::Percent => format!(" {:.6}%", value.part * 100.0),
-            NumberKind::Angle => format!(" {:.6}deg", value.n),
-            NumberKind::Number => format!(" {:.6}", value.n),
-            _ => return invalid(),
-        });
-    }
-}
-
-/// Reads a relative colour: `from <colour> a b c`.
-fn relative(name: &str, input: &mut Parser<'_>, origin: Rgba) -> ParseResult<WrittenColour> {
-    let mut space = String::new();
-    let tag = match name {
-        "color" => {
-            space = input.expect_ident()?.to_ascii_lowercase();
-            tag(&space)?
-        }
-        "rgb" => ColorSpaceTag::Srgb,
-        other => tag(other)?,
-    };
-    let from = DynamicColor::from_alpha_color(AlphaColor::<Srgb>::new(origin)).convert(tag);
-    let [mut a, mut b, mut c, alpha] = from.components;
-    let names = match name {
-        "color" if space.starts_with("xyz") => ["x", "y", "z"],
-        "color" => ["r", "g", "b"],
-        "rgb" => {
-            // Channels of `rgb()` go up to 255.
-            (a, b, c) = (a * 255.0, b * 255.0, c * 255.0);
-            ["r", "g", "b"]
-        }
-        "hsl" => ["h", "s", "l"],
-        "hwb" => ["h", "w", "b"],
-        "lab" | "oklab" => ["l", "a", "b"],
-        _ => ["l", "c", "h"],
-    };
-    let [x, y, z] = names;
-    let names = [(x, a), (y, b), (z, c), ("alpha", alpha)];
-    let mut rest = arguments(input, &names)?;
-    // A relative colour keeps the alpha of its origin.
-    if !rest.contains('/') {
-        rest.push_str(&format!(" / {alpha:.6}"));
-    }
-    known(&format!("{name}({space} {})", rest.trim_start()).replace("( ", "("))
-}
-
-fn tag(space: &str) -> ParseResult<ColorSpaceTag> {
-    Ok(match space {
-        "srgb" => ColorSpaceTag::Srgb,
-        "srgb-linear" => ColorSpaceTag::LinearSrgb,
-        "display-p3" => ColorSpaceTag::DisplayP3,
-        "a98-rgb" => ColorSpaceTag::A98Rgb,
-        "prophoto-rgb" => ColorSpaceTag::ProphotoRgb,
-        "rec2020" => ColorSpaceTag::Rec2020,
-        "lab" => ColorSpaceTag::Lab,
-        "lch" => ColorSpaceTag::Lch,
-        "oklab" => ColorSpaceTag::Oklab,
-        "oklch" => ColorSpaceTag::Oklch,
-        "hsl" => ColorSpaceTag::Hsl,
-        "hwb" => ColorSpaceTag::Hwb,
-        "xyz" | "xyz-d65" => ColorSpaceTag::XyzD65,
-        "xyz-d50" => ColorSpaceTag::XyzD50,
-        _ => return invalid(),
-    })
-}
-
-/// Reads the arguments of `color-mix()`.
-fn mix(input: &mut Parser<'_>, current: SurroundingColour) -> ParseResult<WrittenColour> {
-    let mut space = ColorSpaceTag::Oklab;
-    let mut way = HueDirection::Shorter;
-    if input.try_parse(|input| input.expect_ident_matching("in")).is_ok() {
-        space = tag(&input.expect_ident()?.to_ascii_lowercase())?;
-        if let Ok(word) = input.try_parse(cssparser::Parser::expect_ident_cloned) {
-            way = match word.to_ascii_lowercase().as_str() {
-                "shorter" => HueDirection::Shorter,
-                "longer" => HueDirection::Longer,
-                "increasing" => HueDirection::Increasing,
-                "decreasing" => HueDirection::Decreasing,
-                _ => return invalid(),
-            };
-            input.expect_ident_matching("hue")?;
-        }
-        input.expect_comma()?;
-    }
-    let percent = |input: &mut Parser<'_>| {
-        input.try_parse(|input| {
-            let share = amount_of(input, &UnitScale::page())?;
-            if share.kind == NumberKind::Percent { Ok(share.part) } else { invalid() }
-        })
-    };
-    let parts = input.parse_comma_separated(|input| {
-        let before = percent(input).ok();
-        let paint = read(input, current)?;
-        Ok((paint, before.or_else(|| percent(input).ok())))
-    })?;
-    let [(one, first), (other, second)] = parts.as_slice() else { return invalid() };
-    let (WrittenColour::Rgba(one), WrittenColour::Rgba(other)) = (one, other) else {
-        let unknown = [one, other].iter().any(|paint| **paint == WrittenColour::Unknown);
-        return Ok(if unknown { WrittenColour::Unknown } else { WrittenColour::Later("".into()) });
-    };
-    let (first, second) = match (*first, *second) {
-        (None, None) => (0.5, 0.5),
-        (Some(first), None) => (first, 1.0 - first),
-        (None, Some(second)) => (1.0 - second, second),
-        (Some(first), Some(second)) => (first, second),
-    };
-    let total = first + second;
-    if total <= 0.0 {
-        return invalid();
-    }
-    let dynamic = |rgba: &Rgba| DynamicColor::from_alpha_color(AlphaColor::<Srgb>::new(*rgba));
-    let mixed = dynamic(one).interpolate(dynamic(other), space, way).eval(second / total);
-    // Shares that add up to less than 100 % leave the mix partly transparent (CSS Color 5).
-    let [r, g, b, alpha] = rgba(mixed);
-    Ok(WrittenColour::Rgba([r, g, b, alpha * total.min(1.0)]))
 }
 
 /// Returns a system colour of a light theme.

@@ -1,8 +1,9 @@
-//! CSS numbers: plain numbers, lengths, percentages, angles and times, alone or in `calc()` and
-//! similar functions.
+//! CSS numbers: plain numbers, lengths, percentages and angles, alone or in `calc()`, `min()`,
+//! `max()` and `clamp()`.
 //!
 //! Lengths relative to a font size remain [`WrittenNumber`]s until their element is known; percentages
-//! remain percentages until their base is.
+//! remain percentages until their base is. Other mathematical functions are not computed: their
+//! declaration is [unknown](super::property::PropertyValue::Unknown).
 
 use std::sync::Arc;
 
@@ -25,8 +26,6 @@ pub enum NumberKind {
     Length,
     /// Degrees.
     Angle,
-    /// Seconds.
-    Time,
 }
 
 /// The unit of a number.
@@ -51,7 +50,7 @@ pub enum WrittenNumber {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComputedNumber {
     pub kind: NumberKind,
-    /// The number, in pixels, degrees or seconds.
+    /// The number, in pixels or degrees.
     pub n: f32,
     /// The percentage; 1 is 100 %.
     pub part: f32,
@@ -61,17 +60,15 @@ pub struct ComputedNumber {
 
 /// The sizes that relative units refer to, in pixels.
 #[derive(Debug, Clone, Copy)]
-pub struct UnitScale<'a> {
+pub struct UnitScale {
     pub em: f32,
     pub rem: f32,
-    /// Names with a value, such as the channels of a colour.
-    pub names: &'a [(&'a str, f32)],
 }
 
-impl UnitScale<'_> {
+impl UnitScale {
     /// Returns the scale of a page that sets no font sizes.
     pub const fn page() -> Self {
-        Self { em: 16.0, rem: 16.0, names: &[] }
+        Self { em: 16.0, rem: 16.0 }
     }
 }
 
@@ -109,17 +106,16 @@ impl ComputedNumber {
         })
     }
 
-    fn times(self, by: f32) -> Self {
-        Self { n: self.n * by, part: self.part * by, ..self }
+    /// Returns `bound` if `takes` says so of the two numbers, otherwise the number itself.
+    fn bounded(self, bound: Self, takes: fn(f32, f32) -> bool) -> ParseResult<Self> {
+        // Values that cannot be added cannot be compared.
+        let sum = self.plus(bound, 1.0)?;
+        let taken = if takes(self.px(BASE), bound.px(BASE)) { bound } else { self };
+        Ok(Self { kind: sum.kind, relative: sum.relative, ..taken })
     }
 
-    fn with(self, n: f32) -> Self {
-        Self {
-            n,
-            part: 0.0,
-            kind: if self.kind == NumberKind::Percent { NumberKind::Length } else { self.kind },
-            ..self
-        }
+    fn times(self, by: f32) -> Self {
+        Self { n: self.n * by, part: self.part * by, ..self }
     }
 }
 
@@ -132,11 +128,6 @@ impl WrittenNumber {
     /// Returns a percentage; 1 is 100 %.
     pub const fn percentage(n: f32) -> Self {
         Self::Plain(n, NumberUnit::Is(NumberKind::Percent))
-    }
-
-    /// Returns a number without a unit.
-    pub const fn number(n: f32) -> Self {
-        Self::Plain(n, NumberUnit::Is(NumberKind::Number))
     }
 
     /// Returns the kind of quantity that the number measures.
@@ -161,7 +152,7 @@ impl WrittenNumber {
     }
 
     /// Computes the number.
-    pub fn compute(&self, scale: &UnitScale<'_>) -> ComputedNumber {
+    pub fn compute(&self, scale: &UnitScale) -> ComputedNumber {
         match self {
             Self::Plain(n, unit) => plain(*n, *unit, scale),
             Self::Math(_, text) => amount_of(&mut Parser::new(text), scale)
@@ -170,7 +161,7 @@ impl WrittenNumber {
     }
 }
 
-fn plain(n: f32, unit: NumberUnit, scale: &UnitScale<'_>) -> ComputedNumber {
+fn plain(n: f32, unit: NumberUnit, scale: &UnitScale) -> ComputedNumber {
     let length = |n| ComputedNumber { kind: NumberKind::Length, n, part: 0.0, relative: false };
     match unit {
         NumberUnit::Is(NumberKind::Percent) => {
@@ -200,8 +191,8 @@ pub fn amount(input: &mut Parser<'_>) -> ParseResult<WrittenNumber> {
     Ok(WrittenNumber::Plain(n, unit))
 }
 
-/// Reads and computes a number, a function, a name or a sum in brackets.
-pub fn amount_of(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<ComputedNumber> {
+/// Reads and computes a number, a function or a sum in brackets.
+pub fn amount_of(input: &mut Parser<'_>, scale: &UnitScale) -> ParseResult<ComputedNumber> {
     Ok(match input.next()? {
         Token::Number { value, .. } => ComputedNumber::number(*value),
         Token::Percentage { unit_value, .. } => {
@@ -212,20 +203,6 @@ pub fn amount_of(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<C
             plain(n, unit, scale)
         }
         Token::ParenthesisBlock => input.parse_nested_block(|input| sum(input, scale))?,
-        Token::Ident(name) => {
-            let name = name.to_ascii_lowercase();
-            let known = scale.names.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
-            ComputedNumber::number(match (known, name.as_str()) {
-                (Some(n), _) => n,
-                (_, "e") => std::f32::consts::E,
-                (_, "pi") => std::f32::consts::PI,
-                (_, "infinity") => f32::MAX,
-                (_, "-infinity") => f32::MIN,
-                // CSS replaces the result of an undefined calculation by zero.
-                (_, "nan") => 0.0,
-                _ => return invalid(),
-            })
-        }
         Token::Function(name) => {
             let name = name.to_ascii_lowercase();
             function(&name, input, scale)?
@@ -258,8 +235,6 @@ fn dimension(n: f32, unit: &str) -> ParseResult<(f32, NumberUnit)> {
         "grad" => Ok((n * 0.9, NumberUnit::Is(NumberKind::Angle))),
         "rad" => Ok((n.to_degrees(), NumberUnit::Is(NumberKind::Angle))),
         "turn" => Ok((n * 360.0, NumberUnit::Is(NumberKind::Angle))),
-        "s" => Ok((n, NumberUnit::Is(NumberKind::Time))),
-        "ms" => Ok((n / 1000.0, NumberUnit::Is(NumberKind::Time))),
         other => match other.trim_start_matches(['s', 'l', 'd']) {
             // Units of a container are those of the screen if there is no container.
             "vw" | "vi" | "vmax" | "cqw" | "cqi" | "cqmax" => px(12.8),
@@ -269,163 +244,42 @@ fn dimension(n: f32, unit: &str) -> ParseResult<(f32, NumberUnit)> {
     }
 }
 
-/// Returns true for the name of a function that is computed to a number.
-pub fn is_math(name: &str) -> bool {
-    matches!(
-        name,
-        "calc"
-            | "-webkit-calc"
-            | "-moz-calc"
-            | "min"
-            | "max"
-            | "clamp"
-            | "abs"
-            | "sign"
-            | "round"
-            | "mod"
-            | "rem"
-            | "sin"
-            | "cos"
-            | "tan"
-            | "asin"
-            | "acos"
-            | "atan"
-            | "atan2"
-            | "pow"
-            | "sqrt"
-            | "hypot"
-            | "log"
-            | "exp"
-    )
-}
-
 /// Reads the arguments of a function and computes it.
-fn function(
-    name: &str,
-    input: &mut Parser<'_>,
-    scale: &UnitScale<'_>,
-) -> ParseResult<ComputedNumber> {
-    if name == "env" {
-        return input.parse_nested_block(inset);
-    }
-    if !is_math(name) {
-        return invalid();
-    }
-    let mut way = String::new();
-    let args: Vec<ComputedNumber> = input.parse_nested_block(|input| {
-        if name == "round"
-            && let Ok(word) = input.try_parse(cssparser::Parser::expect_ident_cloned)
-        {
-            way = word.to_ascii_lowercase();
-            input.expect_comma()?;
+fn function(name: &str, input: &mut Parser<'_>, scale: &UnitScale) -> ParseResult<ComputedNumber> {
+    let args = input.parse_nested_block(|input| {
+        if name == "env" {
+            return inset(input);
         }
-        input.parse_comma_separated(|input| {
-            if name == "clamp" && input.try_parse(|i| i.expect_ident_matching("none")).is_ok() {
-                return Ok(ComputedNumber::number(f32::NAN));
-            }
-            sum(input, scale)
-        })
+        input.parse_comma_separated(|input| sum(input, scale))
     })?;
-    let key = |one: &ComputedNumber| one.px(BASE);
-    let number = |by: fn(f32) -> f32| match args.as_slice() {
-        [one] if matches!(one.kind, NumberKind::Number) => Ok(ComputedNumber::number(by(one.n))),
-        _ => invalid(),
-    };
-    let angle = |by: fn(f32) -> f32| match args.as_slice() {
-        [one] if one.kind == NumberKind::Angle => {
-            Ok(ComputedNumber::number(by(one.n.to_radians())))
-        }
-        [one] if one.kind == NumberKind::Number => Ok(ComputedNumber::number(by(one.n))),
-        _ => invalid(),
-    };
-    let arc = |n: f32| ComputedNumber {
-        kind: NumberKind::Angle,
-        ..ComputedNumber::number(n.to_degrees())
-    };
     match (name, args.as_slice()) {
-        ("calc" | "-webkit-calc" | "-moz-calc", [one]) => Ok(*one),
-        ("min" | "max", [first, rest @ ..]) => rest.iter().try_fold(*first, |best, one| {
-            // Values that cannot be added cannot be compared.
-            let sum = best.plus(*one, 1.0)?;
-            let less = key(one) < key(&best);
-            let taken = if less == (name == "min") { *one } else { best };
-            Ok(ComputedNumber { kind: sum.kind, relative: sum.relative, ..taken })
-        }),
-        ("clamp", [low, value, high]) => {
-            let mut out = *value;
-            // The lower bound comes last, because it wins if the two contradict each other.
-            for (bound, upper) in [(high, true), (low, false)] {
-                if bound.n.is_nan() {
-                    continue;
-                }
-                let sum = out.plus(*bound, 1.0)?;
-                let taken = if (key(&out) > key(bound)) == upper { *bound } else { out };
-                out = ComputedNumber { kind: sum.kind, relative: sum.relative, ..taken };
-            }
-            Ok(out)
+        ("calc" | "-webkit-calc" | "-moz-calc" | "env", [one]) => Ok(*one),
+        ("min", [first, rest @ ..]) => {
+            rest.iter().try_fold(*first, |best, one| best.bounded(*one, |best, one| one < best))
         }
-        ("abs", [one]) => Ok(if key(one) < 0.0 { one.times(-1.0) } else { *one }),
-        ("sign", [one]) => Ok(ComputedNumber::number(match key(one) {
-            n if n > 0.0 => 1.0,
-            n if n < 0.0 => -1.0,
-            _ => 0.0,
-        })),
-        ("round", [one]) if one.kind == NumberKind::Number => {
-            Ok(one.with(stepped(&way, key(one), 1.0)))
+        ("max", [first, rest @ ..]) => {
+            rest.iter().try_fold(*first, |best, one| best.bounded(*one, |best, one| one > best))
         }
-        ("round", [one, step]) => {
-            one.plus(*step, 1.0)?;
-            Ok(one.with(stepped(&way, key(one), key(step))))
-        }
-        ("mod", [one, by]) => {
-            one.plus(*by, 1.0)?;
-            Ok(one.with(key(one).rem_euclid(key(by))))
-        }
-        ("rem", [one, by]) => {
-            one.plus(*by, 1.0)?;
-            Ok(one.with(key(one) % key(by)))
-        }
-        ("sin", _) => angle(f32::sin),
-        ("cos", _) => angle(f32::cos),
-        ("tan", _) => angle(f32::tan),
-        ("asin", [one]) => Ok(arc(one.n.asin())),
-        ("acos", [one]) => Ok(arc(one.n.acos())),
-        ("atan", [one]) => Ok(arc(one.n.atan())),
-        ("atan2", [y, x]) => Ok(arc(key(y).atan2(key(x)))),
-        ("pow", [base, power]) => Ok(ComputedNumber::number(base.n.powf(power.n))),
-        ("sqrt", _) => number(f32::sqrt),
-        ("exp", _) => number(f32::exp),
-        ("hypot", [first, ..]) => {
-            Ok(first.with(args.iter().map(|one| key(one).powi(2)).sum::<f32>().sqrt()))
-        }
-        ("log", [one]) => Ok(ComputedNumber::number(one.n.ln())),
-        ("log", [one, base]) => Ok(ComputedNumber::number(one.n.log(base.n))),
+        // The lower bound comes last, because it wins if the two contradict each other.
+        ("clamp", [low, value, high]) => value
+            .bounded(*high, |value, high| high < value)?
+            .bounded(*low, |value, low| low > value),
         _ => invalid(),
     }
 }
 
 /// Reads the arguments of `env()`: a message is not overlaid, so its insets are zero. Other
 /// variables depend on the device.
-fn inset(input: &mut Parser<'_>) -> ParseResult<ComputedNumber> {
+fn inset(input: &mut Parser<'_>) -> ParseResult<Vec<ComputedNumber>> {
     if !input.expect_ident()?.starts_with("safe-area-inset-") {
         return invalid();
     }
     while input.next().is_ok() {}
-    Ok(WrittenNumber::pixels(0.0).compute(&UnitScale::page()))
-}
-
-fn stepped(way: &str, n: f32, step: f32) -> f32 {
-    let steps = n / step;
-    step * match way {
-        "up" => steps.ceil(),
-        "down" => steps.floor(),
-        "to-zero" => steps.trunc(),
-        _ => (steps + 0.5).floor(),
-    }
+    Ok(vec![WrittenNumber::pixels(0.0).compute(&UnitScale::page())])
 }
 
 /// Reads `a + b - c`.
-fn sum(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<ComputedNumber> {
+fn sum(input: &mut Parser<'_>, scale: &UnitScale) -> ParseResult<ComputedNumber> {
     let mut total = product(input, scale)?;
     loop {
         let start = input.state();
@@ -443,7 +297,7 @@ fn sum(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<ComputedNum
 }
 
 /// Reads `a * b / c`.
-fn product(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<ComputedNumber> {
+fn product(input: &mut Parser<'_>, scale: &UnitScale) -> ParseResult<ComputedNumber> {
     let mut total = amount_of(input, scale)?;
     loop {
         let start = input.state();

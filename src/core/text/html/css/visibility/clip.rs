@@ -1,17 +1,14 @@
-//! Clipping of text: boxes that cut off their content, and lower bounds of the room used in them.
+//! Clipping of text: boxes that cut off their content.
 
 use super::super::style::computed::ComputedStyle;
 use super::super::values::property::CssProperty as P;
 use super::super::values::value::NumberKind;
-use super::geometry::GridTracks;
 
 /// Height of a line, or width of a column, up to which no text is seen, in pixels.
 const SLIVER: f32 = 2.0;
 /// Maximum and minimum width of a character, in font sizes.
 pub const WIDE: f32 = 0.7;
 pub const NARROW: f32 = 0.2;
-/// Usual width of a character, in font sizes.
-pub const COMMON: f32 = 0.45;
 
 /// A box that cuts off overflowing content.
 #[derive(Debug)]
@@ -25,18 +22,10 @@ pub struct ClipBox {
     pub height: Option<f32>,
     /// True if the rest can be reached by scrolling.
     pub scrolls: bool,
-    /// Lower bound of the height used so far.
+    /// The height used so far, about.
     pub used: f32,
     /// Lower bound of the width used so far in the current line.
     pub run: f32,
-    /// Maximum number of lines shown (`line-clamp`).
-    pub lines: Option<f32>,
-    pub breaks: f32,
-    /// Lower bound of the area used so far, if overflowing content continues in further lines or
-    /// columns.
-    pub area: Option<f32>,
-    /// True if it is exactly as high as its lines.
-    pub fitted: bool,
 }
 
 /// The position and the maximum size of a text, in pixels.
@@ -56,47 +45,22 @@ pub struct TextExtent {
 #[derive(Debug, Default)]
 pub struct ClipBoxes {
     pub clips: Vec<ClipBox>,
-    pub grids: Vec<GridTracks>,
-    /// The width of each line of flexible boxes, and the part taken by boxes with a definite width.
-    pub rows: Vec<(f32, f32)>,
     /// For each block, true if its first line has ended.
     pub broken: Vec<bool>,
     /// Upper bound of the height of the content before the current position on the page.
     pub flow: f32,
 }
 
-impl ClipBoxes {
-    /// Returns the height used in a clip; 0 without one.
-    pub fn used(&self, clip: Option<usize>) -> f32 {
-        clip.and_then(|at| self.clips.get(at)).map_or(0.0, |clip| clip.used)
-    }
-}
-
 impl ClipBox {
-    /// Returns true if it surely cuts off the end of a line whose width is at most `wide`.
-    pub fn cuts(&self, wide: f32, style: &ComputedStyle) -> bool {
-        let wide = wide * NARROW / WIDE;
-        is_unwrapped(style) && !self.scrolls && self.width.is_some_and(|width| wide > width)
-    }
-
-    /// Returns true if a text with at most this area may be in a line or column outside.
-    pub fn overflows(&self, area: f32) -> bool {
-        let area = area * COMMON / WIDE;
-        let room = self.width.zip(self.height).map(|(width, height)| width * height);
-        !self.scrolls && self.area.zip(room).is_some_and(|(used, room)| used + area > room)
-    }
-
-    /// Returns true if it surely hides a text at this position.
+    /// Returns true if a text at this position is outside, regardless of the content before it.
     pub fn hides(
         &self,
         TextExtent { x, y, reach, tall }: TextExtent,
         style: &ComputedStyle,
-        flows: bool,
     ) -> bool {
         let [left, right, top, bottom] = self.padding;
-        let used = if flows { self.used } else { 0.0 };
-        let (x, y) = (x - self.x, y - self.y + used);
-        let gone = |extent: Option<f32>, after: f32, at: f32, least: f32| {
+        let (x, y) = (x - self.x, y - self.y);
+        let is_gone = |extent: Option<f32>, after: f32, at: f32, least: f32| {
             extent.is_some_and(|extent| {
                 // A box that scrolls hides only if it has no room at all.
                 extent + after - at <= least && (!self.scrolls || extent + after <= least)
@@ -109,32 +73,36 @@ impl ClipBox {
         });
         let lead = line.map_or(0.0, |line| (line - style.font * 1.5).max(0.0) / 2.0);
         let least = if is_tight(style) { SLIVER } else { SLIVER.max(style.font * 0.2) };
-        if gone(self.width, right, x, SLIVER) || gone(self.height, bottom, y + lead, least) {
-            return true;
+        is_gone(self.width, right, x, SLIVER)
+            || is_gone(self.height, bottom, y + lead, least)
+            || self.height.is_some() && y + tall <= -top
+            || self.width.is_some() && x + reach <= -left
+    }
+
+    /// Returns true if it may cut off a text of the minimum width `wide`, depending on the content
+    /// before it and on its lines.
+    pub fn may_cut(&self, wide: f32, style: &ComputedStyle) -> bool {
+        // A box whose content can be scrolled shows all of it.
+        if self.scrolls {
+            return false;
         }
-        if self.height.is_some() && y + tall <= -top || self.width.is_some() && x + reach <= -left {
-            return true;
-        }
-        let run = flows && is_unwrapped(style) && !self.scrolls;
-        run && self.width.is_some_and(|width| self.run >= width + right)
-            || flows && self.lines.is_some_and(|lines| self.breaks >= lines)
+        let [left, right, top, bottom] = self.padding;
+        let is_unwrapped = matches!(style.keyword(P::WhiteSpace), Some("nowrap" | "pre"));
+        // Lines without height, in a box that is as high as its lines.
+        let is_flat = style.size(P::LineHeight).is_some_and(|size| size.n + size.part == 0.0);
+        self.height.is_some_and(|height| self.used + style.font * 0.5 >= height + bottom)
+            // With `box-sizing: border-box`, the padding takes all of the height.
+            || self.height.is_some_and(|height| height > SLIVER && height <= top + bottom)
+            || self.width.is_some_and(|width| width > SLIVER && width <= left + right)
+            || is_unwrapped && self.width.is_some_and(|width| wide.max(self.run) >= width + right)
+            || self.height.is_none() && is_flat && self.used == 0.0
     }
 }
 
-/// Returns true if lines of text are not broken at the width of their box.
-fn is_unwrapped(style: &ComputedStyle) -> bool {
-    style.keyword(P::WhiteSpace).is_some_and(|word| matches!(word, "nowrap" | "pre"))
-}
-
 /// Returns true if lines are close enough to take no room.
-pub fn is_tight(style: &ComputedStyle) -> bool {
+fn is_tight(style: &ComputedStyle) -> bool {
     style.size(P::LineHeight).is_some_and(|size| match size.kind {
         NumberKind::Number => size.n < 1.0,
         _ => size.px(style.font) < style.font,
     })
-}
-
-/// Returns how far a piece of a line is raised, in pixels; negative if it is lowered.
-pub fn raised(style: &ComputedStyle) -> f32 {
-    style.px(P::VerticalAlign, Some(style.font * 1.2)).unwrap_or_default()
 }

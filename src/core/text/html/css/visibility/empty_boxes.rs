@@ -30,7 +30,6 @@ impl VisibilityWalker<'_> {
         let some = |side| style.size(side).is_some_and(|size| size.n + size.part > 0.0);
         frame.filled = matches!(name, "img" | "br" | "hr" | "input" | "button" | "select" | "svg")
             || [P::Height, P::MinHeight, P::PaddingTop, P::PaddingBottom].into_iter().any(some)
-            || some(P::BorderTop)
             // Clearing floats, often in `::after`, gives a box the height of the floats.
             || style.keyword(P::Clear).is_some_and(|word| word != "none")
             || [&style.before, &style.after]
@@ -56,9 +55,8 @@ impl VisibilityWalker<'_> {
         let frame = self.around();
         let Some((loose, painter)) = frame.loose.zip(frame.painter.clone()) else { return false };
         let beside = ElementFrame { ground: painter.behind.clone(), ..frame.clone() };
-        let drawn = self.tree.namespace(frame.id).ends_with("/svg");
         // Text that is legible on the ground behind the box is seen in either case.
-        if self.contrast(&beside, &frame.style, drawn) != TextContrast::Lost {
+        if self.contrast(&beside, &frame.style) != TextContrast::Lost {
             return false;
         }
         let (_, down) = frame.bounds.from(&painter.bounds);

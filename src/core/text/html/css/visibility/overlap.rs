@@ -3,9 +3,10 @@
 //! Text that a box may cover is in doubt, because the sizes of both on the page are unknown.
 
 use super::super::style::computed::ComputedStyle;
+use super::super::values::other::OtherEffect;
 use super::super::values::property::{CssImage, CssProperty, CssProperty as P};
-use super::placement::bounds_of;
-use super::walker::{ElementFrame, THICK, VisibilityWalker, is_unseen};
+use super::bounds::ElementBounds;
+use super::walker::{ElementFrame, VisibilityWalker, is_unseen};
 use crate::text::html::tree::NodeId;
 
 /// Displacement up, or back, from which a box covers earlier text, in pixels.
@@ -56,27 +57,11 @@ impl VisibilityWalker<'_> {
                 && fills(P::Height, 20.0)
         });
         let over = frame.bounds.positioned || (frame.stacks || atomic) && up || within.is_some();
-        let thick = |side| style.px(side, None).is_some_and(|px| px >= THICK);
-        let lines = [P::BorderTop, P::BorderRight, P::BorderBottom, P::BorderLeft, P::Outline];
-        let outline =
-            thick(P::Outline) && style.size(P::OutlineOffset).is_none_or(|px| px.n >= 0.0);
-        let shadow = style.is(P::BoxShadow, "wide");
-        if outline || shadow && frame.bounds.positioned {
-            // An outline or a shadow is painted over adjacent boxes.
+        if style.has(OtherEffect::Spreads) {
             self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
         }
-        let edges = lines.into_iter().any(thick) || shadow;
-        // A filter of the backdrop may leave nothing of the text behind.
-        let glass = style.calls(P::Backdrop).iter().any(|call| {
-            let size = call.args.first().map(|arg| arg.compute(&style.scale(self.cascade.rem())));
-            match call.name {
-                "blur" => size.is_some_and(|size| size.n >= style.font / 4.0),
-                // This fades the filtered copy of the page, not the page itself.
-                name => name != "opacity",
-            }
-        });
+        let edges = style.has(OtherEffect::Paints) || style.has(OtherEffect::Spreads);
         let paints = frame.opaque
-            || glass
             || edges
             || frame.picture
             || style.images(P::BackgroundImage).contains(&CssImage::Picture);
@@ -130,7 +115,8 @@ impl VisibilityWalker<'_> {
         {
             return;
         }
-        let bounds = bounds_of(self.tree, holder.id, &style, &holder.bounds, &mut self.boxes);
+        let bounds =
+            ElementBounds::of(self.tree, holder.id, &style, &holder.bounds, &mut self.boxes);
         let mut frame = ElementFrame {
             picture: style.is(P::Content, "picture"),
             stacks: style.size(P::Opacity).is_some_and(|opacity| opacity.n < 1.0),
@@ -139,7 +125,7 @@ impl VisibilityWalker<'_> {
             ..holder.clone()
         };
         if !self.transforms(&mut frame) {
-            frame.opaque = frame.ground.painted_with(&frame.style, frame.tints.len()).1;
+            frame.opaque = frame.ground.painted_with(&frame.style).1;
             self.cover(&frame, false);
         }
     }

@@ -7,9 +7,8 @@ use std::rc::Rc;
 use super::super::sheets::select::MatchWork;
 use super::super::style::cascade::StyleCascade;
 use super::super::style::computed::ComputedStyle;
-use super::super::values::color::Rgba;
 use super::super::values::property::CssProperty;
-use super::backdrop::{ColourFilter, TextBackdrop};
+use super::backdrop::TextBackdrop;
 use super::bounds::ElementBounds;
 use super::clip::ClipBoxes;
 use crate::text::html::hidden::HidingReason;
@@ -17,8 +16,6 @@ use crate::text::html::tree::{DomTree, NodeId, ROOT};
 
 /// Opacity below which an element is not seen in any colour.
 pub const CLEAR: f32 = 0.04;
-/// Thickness from which a line covers text, in pixels.
-pub const THICK: f32 = 8.0;
 
 /// A box with a background of its own.
 #[derive(Debug)]
@@ -57,10 +54,6 @@ pub struct ElementFrame {
     pub(super) scale: f32,
     /// The ground of its text.
     pub(super) ground: TextBackdrop,
-    /// The filters that change its colours, the outermost first.
-    pub(super) tints: Rc<[ColourFilter]>,
-    /// The colours of a background that text is cut out of (`background-clip: text`).
-    pub(super) cut_out: Option<Rc<[Rgba]>>,
     /// The box whose background is the ground.
     pub(super) painter: Option<Rc<PaintedBox>>,
     /// The way in which the element may be outside that box.
@@ -85,8 +78,10 @@ pub struct ElementFrame {
     pub(super) covered: bool,
     /// True for an element that is a picture.
     pub(super) picture: bool,
-    /// For each column of a table, true if it is collapsed.
-    pub(super) columns: Option<Rc<[bool]>>,
+    /// True if a property that is not computed may leave it no room in a clip.
+    pub(super) arranged: bool,
+    /// True if a property that is not computed may show text that others hide.
+    pub(super) revealed: bool,
     /// The style of its first line, if that differs.
     pub(super) first: Option<Rc<ComputedStyle>>,
 }
@@ -122,8 +117,6 @@ impl ElementFrame {
             alpha: 1.0,
             scale: 1.0,
             ground: TextBackdrop::page(),
-            tints: Rc::new([]),
-            cut_out: None,
             painter: None,
             loose: None,
             filled: false,
@@ -136,7 +129,8 @@ impl ElementFrame {
             first_text: 0,
             covered: false,
             picture: false,
-            columns: None,
+            arranged: false,
+            revealed: false,
             first: None,
         }
     }

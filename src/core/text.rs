@@ -21,7 +21,6 @@ pub mod flowed;
 pub mod html;
 pub mod invisible;
 mod line;
-mod look_alike;
 pub mod note;
 pub mod numeral;
 pub mod opening;

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::fence::OURS;
 use super::html::links::LinkTarget;
-use super::look_alike::{MAX_HOST, explain};
+use super::html::look_alike::{MAX_HOST, explain};
 use super::{Note, cell, clip, note, quoted_list};
 
 /// Maximum length of a picture's description and of its address, in bytes.

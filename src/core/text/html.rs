@@ -12,6 +12,7 @@ mod css;
 mod elements;
 mod hidden;
 pub(super) mod links;
+pub(super) mod look_alike;
 mod parse;
 mod prune;
 mod redirect;

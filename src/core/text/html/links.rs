@@ -10,8 +10,9 @@ use std::collections::HashMap;
 
 use url::Url;
 
+use super::look_alike;
 use super::redirect::{self, bare_host, related};
-use crate::text::{cell, clip, look_alike};
+use crate::text::{cell, clip};
 
 /// A link in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]

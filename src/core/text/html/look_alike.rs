@@ -2,14 +2,14 @@
 //!
 //! They are pointed out by `deceptive` and by the links of `html`.
 
-use super::clip;
-use super::sender_auth::script;
+use crate::text::clip;
+use crate::text::sender_auth::script;
 
 /// Maximum length of a host or a description shown, in columns.
-pub(super) const MAX_HOST: usize = 80;
+pub const MAX_HOST: usize = 80;
 
 /// Explains the host in a word, if it is another one than it seems.
-pub(super) fn explain(word: &str) -> Option<String> {
+pub fn explain(word: &str) -> Option<String> {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
     let (named, authority) = match word.split_once("://") {
         Some((_, rest)) => {
@@ -41,7 +41,7 @@ pub(super) fn explain(word: &str) -> Option<String> {
 }
 
 /// Returns the appearance of a misleading host, and its name in ASCII.
-pub(super) fn seems(host: &str) -> Option<(String, String)> {
+pub fn seems(host: &str) -> Option<(String, String)> {
     let plain = url::quirks::domain_to_unicode(host);
     // International names are honest unless they mix scripts or can be read as Latin.
     let odd = || plain.split(['.', '-']).any(script::is_mixed) || script::latin(&plain).is_some();

@@ -15,7 +15,7 @@ use crate::provider::{MessageContent, TextObstacle, TextPart};
 use crate::text;
 use crate::text::deceptive::{self, DisarmedText};
 use crate::text::fence::{MAY_BE_HIDDEN, OURS, theirs};
-use crate::text::html::{DoubtfulText, HiddenText, HidingReason, MailLink, TextStyle};
+use crate::text::html::{DoubtfulText, HiddenText, MailLink, TextStyle};
 use crate::text::invisible::{self, InvisibleUse};
 use crate::text::orders::gives_orders;
 use crate::text::payment::names_new_account;
@@ -31,7 +31,7 @@ const MORE: usize = 4;
 
 /// The note for a message of which only part of the style sheets was read.
 pub const STYLES_UNREAD: &str =
-    "its style sheets are too large to read whole, so hidden text may be shown";
+    "its style sheets were not computed completely, so hidden text may be shown";
 
 /// The form in which texts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,7 +131,7 @@ pub fn readable(message: &MessageContent, reading: &ReadingOptions) -> ReadableT
         if !out.text.is_empty() {
             out.text.push_str("\n\n");
         }
-        if !found.doubt.why.is_empty() {
+        if !found.doubt.is_empty() {
             out.text.push_str(&format!("{OURS}{MAY_BE_HIDDEN}\n\n"));
         }
         if reading.form == PartForm::Html {
@@ -321,7 +321,8 @@ impl LeftOut {
                 self.doubt.chars,
                 ours(why.join(", "))
             ));
-        } else if self.doubt.why.contains(&HidingReason::Limit) {
+        }
+        if self.doubt.incomplete {
             notes.push(STYLES_UNREAD.into());
         }
         if self.cut {

@@ -30,6 +30,7 @@ pub mod quote;
 pub mod search_text;
 pub mod sender_auth;
 pub mod unsubscribe;
+pub mod visibility;
 
 pub use address::{MailAddress, address_list, is_machine, plain_local};
 pub use encoded::{entities, header, parameter, quoted_printable};

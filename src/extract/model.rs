@@ -4,6 +4,7 @@
 //! into notes. Strings come from the file and are not cleaned yet.
 
 use daysheet_core::body::UnshownPlain;
+use daysheet_core::text::visibility::HidingMethod;
 use serde::{Deserialize, Serialize};
 
 /// A request to read a file.
@@ -282,35 +283,6 @@ pub enum Finding {
     OddParts(String),
     /// A message has plain text that mail programs do not show.
     Unshown(UnshownPlain),
-}
-
-/// The methods of hiding content from people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum HidingMethod {
-    /// Drawn in an invisible rendering mode.
-    Invisible,
-    /// In the colour of its background.
-    Colour,
-    /// Too small to be read.
-    Tiny,
-    /// Outside the page.
-    OffPage,
-    /// Outside its clipping area.
-    Clipped,
-    /// Below an opaque shape.
-    Covered,
-    /// Transparent.
-    Transparent,
-    /// On a layer that is switched off.
-    Layer,
-    /// Marked as hidden.
-    Marked,
-    /// In a hidden row.
-    Row,
-    /// In a hidden column.
-    Column,
-    /// In a row that a filter hides.
-    Filtered,
 }
 
 /// The unit in which hidden content is counted.

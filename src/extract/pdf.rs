@@ -9,6 +9,7 @@ mod hidden;
 mod layout;
 mod probe;
 
+use daysheet_core::text::visibility::HidingMethod;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
@@ -26,8 +27,8 @@ use hayro_interpret::{
 };
 
 use crate::{
-    BlockSpan, ContentBlock, EmbeddedFile, Finding, HiddenUnit, HidingMethod, OutputSink, PAGES,
-    PartUnit, PieceMark, ReadFailure, StopReason, TextBlock, TextPiece,
+    BlockSpan, ContentBlock, EmbeddedFile, Finding, HiddenUnit, OutputSink, PAGES, PartUnit,
+    PieceMark, ReadFailure, StopReason, TextBlock, TextPiece,
 };
 
 /// The share of a page from which a picture counts as the page.

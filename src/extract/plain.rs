@@ -3,11 +3,11 @@
 use daysheet_core::body::{self, LeftOut, PartForm, ReadingOptions};
 use daysheet_core::provider::{MessageContent, TextPart};
 use daysheet_core::text::charset;
-use daysheet_core::text::html::HidingReason;
+use daysheet_core::text::visibility::HidingMethod;
 
 use crate::{
-    BlockSpan, ContentBlock, FileKind, Finding, HiddenUnit, HidingMethod, OutputSink, PIECE,
-    PartUnit, ReadFailure, StopReason, TextBlock, TextPiece,
+    BlockSpan, ContentBlock, FileKind, Finding, HiddenUnit, OutputSink, PIECE, PartUnit,
+    ReadFailure, StopReason, TextBlock, TextPiece,
 };
 
 /// Reads a text or HTML file.
@@ -46,13 +46,13 @@ pub fn words(content: &MessageContent, out: &mut OutputSink<'_>) -> String {
     if hidden.orders {
         out.find(Finding::Order);
     }
-    // The count covers all reasons together, so only the first finding carries it.
+    // The count covers all ways together, so only the first finding carries it.
     let mut count = number(doubt.chars);
-    for how in doubt.why.iter().filter_map(|why| doubted(*why)) {
+    for how in doubt.why {
         out.find(Finding::Doubt { how, count });
         count = 0;
     }
-    if doubt.why.contains(&HidingReason::Limit) {
+    if doubt.incomplete {
         out.find(Finding::StylesUnread);
     }
     if cut {
@@ -60,19 +60,6 @@ pub fn words(content: &MessageContent, out: &mut OutputSink<'_>) -> String {
     }
     unshown.into_iter().for_each(|plain| out.find(Finding::Unshown(plain)));
     readable.text
-}
-
-/// Returns the way in which text may be hidden, if the reason names one.
-const fn doubted(why: HidingReason) -> Option<HidingMethod> {
-    Some(match why {
-        HidingReason::Picture | HidingReason::Pale => HidingMethod::Colour,
-        HidingReason::Small => HidingMethod::Tiny,
-        HidingReason::Covered => HidingMethod::Covered,
-        HidingReason::Moved => HidingMethod::OffPage,
-        HidingReason::Clipped => HidingMethod::Clipped,
-        HidingReason::Script => HidingMethod::Marked,
-        HidingReason::Limit => return None,
-    })
 }
 
 /// Returns the characters of a text file, and records if the charset had to be guessed.

@@ -1,24 +1,12 @@
 //! Appearance of text, as far as it decides on visibility.
 
-use crate::HidingMethod;
+use daysheet_core::text::visibility::{FLAT, HidingMethod, LARGE, Rgb, TextVisibility};
 
 /// The colour of paper.
 pub const WHITE: InkColour = InkColour::Rgb([255; 3]);
 
-/// The size below which text is unreadable, in points: 3 pixels.
-pub const TINY: f64 = 2.25;
-/// The size up to which text is hardly readable, in points: 5 pixels, as in HTML.
-const SMALL: f64 = 3.75;
-/// The largest difference in a channel, of 255, at which two colours look the same.
-pub const ALIKE: u8 = 20;
-/// The largest difference at which colours are hard to tell apart.
-pub const PALE: u8 = 36;
-/// The size from which pale text is readable, in points: a pale word across a page is a watermark.
-pub const LARGE: f64 = 24.0;
 /// The default size of text, in points.
 const USUAL: f64 = 12.0;
-/// The height of a line, or side of a box, below which its text is invisible, in points.
-pub const FLAT: f64 = 2.0;
 /// The rise or drop, in points, from which text is outside any page.
 const FAR: f64 = 500.0;
 /// The rise or drop, in points, from which text may be outside a page or slide.
@@ -27,36 +15,6 @@ const RAISED: f64 = 100.0;
 const ADVANCE: f64 = 0.7;
 /// The tightening between letters, as a fraction of their size, from which they overlap.
 const CLOSE: f64 = 0.4;
-
-/// The visibility of a text, in order of increasing certainty that it is hidden.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum TextVisibility {
-    /// People see it.
-    #[default]
-    Seen,
-    /// It may be hidden in this way.
-    Doubt(HidingMethod),
-    /// It is hidden in this way.
-    Hidden(HidingMethod),
-}
-
-impl TextVisibility {
-    /// Returns this visibility, or hidden in the way `how` if it is not hidden already.
-    pub fn or(self, how: Option<HidingMethod>) -> Self {
-        match (self, how) {
-            (Self::Seen | Self::Doubt(_), Some(how)) => Self::Hidden(how),
-            _ => self,
-        }
-    }
-
-    /// Returns the visibility of text within an element of the visibility `outer`.
-    pub fn within(self, outer: Self) -> Self {
-        match outer {
-            Self::Hidden(_) => outer,
-            _ => self.max(outer),
-        }
-    }
-}
 
 /// A colour, if it can be determined.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,10 +28,7 @@ pub enum InkColour {
 impl InkColour {
     /// Returns true if both colours are known and look the same.
     pub fn alike(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Rgb(one), Self::Rgb(other)) => apart(one, other) <= ALIKE,
-            _ => false,
-        }
+        self.on(other, LARGE).is_hidden()
     }
 
     /// Returns the visibility of text of this colour and this size, in points, on a background.
@@ -82,11 +37,7 @@ impl InkColour {
         let (Self::Rgb(text), Self::Rgb(background)) = (self, background) else {
             return TextVisibility::Seen;
         };
-        match apart(text, background) {
-            apart if apart <= ALIKE => TextVisibility::Hidden(HidingMethod::Colour),
-            apart if apart <= PALE && size < LARGE => TextVisibility::Doubt(HidingMethod::Colour),
-            _ => TextVisibility::Seen,
-        }
+        TextVisibility::of_colour(channels(text), channels(background), 1.0, size)
     }
 }
 
@@ -199,14 +150,13 @@ impl RunStyle {
         let clipped = self.line.is_some_and(|line| line < FLAT || raised >= line);
         let hides = [
             (self.vanish == Some(true), HidingMethod::Marked),
-            (size < TINY || least(self.width, 5.0) || close, HidingMethod::Tiny),
+            (least(self.width, 5.0) || close, HidingMethod::Tiny),
             (self.empty == Some(true), HidingMethod::Transparent),
             (clipped, HidingMethod::Clipped),
             (raised >= FAR, HidingMethod::OffPage),
         ];
         let hides = hides.into_iter().find_map(|(hides, how)| hides.then_some(how));
-        match colour.or(hides) {
-            TextVisibility::Seen if size <= SMALL => TextVisibility::Doubt(HidingMethod::Tiny),
+        match colour.or(hides).max(TextVisibility::of_size(size)) {
             TextVisibility::Seen if raised >= RAISED => {
                 TextVisibility::Doubt(HidingMethod::OffPage)
             }
@@ -290,7 +240,7 @@ pub fn colour(hex: &str) -> Option<[u8; 3]> {
     Some([red, green, blue])
 }
 
-/// Returns the largest difference between two colours in a channel.
-pub fn apart(one: [u8; 3], other: [u8; 3]) -> u8 {
-    one.iter().zip(other).map(|(one, other)| one.abs_diff(other)).max().unwrap_or_default()
+/// Returns the channels of a colour, from 0 to 1.
+pub fn channels(colour: [u8; 3]) -> Rgb {
+    colour.map(|channel| f32::from(channel) / 255.0)
 }

@@ -1,13 +1,13 @@
 //! Text assembled from paragraphs, tables and marks, and the count of text that was left out.
 
+use daysheet_core::text::visibility::{HidingMethod, TextVisibility};
 use std::collections::BTreeMap;
 
 use daysheet_core::text::orders::gives_orders_unseen;
 
-use crate::run_style::TextVisibility;
 use crate::{
-    BlockSpan, ContentBlock, Finding, HiddenUnit, HidingMethod, OutputSink, PAGES, PIECE, PartUnit,
-    PieceMark, ReadFailure, StopReason, TextBlock, TextPiece,
+    BlockSpan, ContentBlock, Finding, HiddenUnit, OutputSink, PAGES, PIECE, PartUnit, PieceMark,
+    ReadFailure, StopReason, TextBlock, TextPiece,
 };
 
 /// Bytes of hidden text that are kept to check for orders to an assistant.

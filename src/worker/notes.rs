@@ -1,6 +1,7 @@
 //! The notes of a worker, which untrusted text may have taken over: only notes that this program
 //! makes are passed on, and only with numbers and quoted text as their variable parts.
 
+use daysheet_core::body::STYLES_UNREAD;
 use daysheet_core::text::{Note, note, ours};
 
 /// The notes of `body::readable`. `{}` is a placeholder for numbers, quoted text and [`WORDS`].
@@ -27,7 +28,7 @@ const KNOWN: &[&str] = &[
     "{} characters nested more than 250 elements deep were left out, as they may be hidden; \
      body=html has them",
     "{} characters may be hidden ({}) and are shown",
-    "its style sheets are too large to read whole, so hidden text may be shown",
+    STYLES_UNREAD,
     "the HTML is too large to read whole; body=html has its first MiB",
     "its plain-text part, which mail programs do not show, has {} words; this HTML text has {}; \
      body=raw has both",
@@ -43,8 +44,8 @@ const KNOWN: &[&str] = &[
     "{} Markdown images that would load from {} are shown as text",
 ];
 /// Words that may fill a placeholder: of lists, of places, and of reasons for doubt.
-const WORDS: &str = "and more in places over on a picture or gradient pale very small covered moved \
-                     away clipped blended by CSS that is not computed too many style sheets";
+const WORDS: &str = "and more in places over on a picture or gradient pale tiny covered off the \
+                     page clipped by its style";
 /// The maximum number of notes on one text.
 const MAX_NOTES: usize = 20;
 

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use daysheet_core::text::html::{HidingReason, TextStyle, WORK, html, html_within};
+use daysheet_core::text::html::{TextStyle, WORK, html, html_within};
+use daysheet_core::text::visibility::HidingMethod;
 
 use crate::text::text;
 
@@ -307,7 +308,7 @@ fn hidden_text_tricks_are_caught() {
     for (name, body) in tricks.chain(long_tricks()) {
         count += 1;
         let got = html(&mail(&body), TextStyle::Text, false);
-        let reported = !got.doubt.why.is_empty() || got.cut;
+        let reported = !got.doubt.is_empty() || got.cut;
         if got.text.contains("SECRET") && !reported {
             open.push(name);
         }
@@ -328,7 +329,7 @@ fn visible_text_of_honest_mail_is_shown() {
         let got = html(&mail(body), TextStyle::Text, false);
         assert_eq!(got.text, "before\n\nSHOWN\n\nafter", "{name}");
         assert_eq!((got.hidden.chars, got.deep, got.cut), (0, 0, false), "{name}");
-        assert!(got.doubt.why.is_empty(), "{name}: {:?}", got.doubt.why);
+        assert!(got.doubt.is_empty(), "{name}: {:?}", got.doubt);
     }
     // Deeply nested elements without hidden text are flattened.
     let deep = format!("{}SHOWN{}", "<div>".repeat(400), "</div>".repeat(400));
@@ -340,13 +341,13 @@ fn visible_text_of_honest_mail_is_shown() {
 #[test]
 fn what_is_easily_overlooked_is_shown_and_in_doubt() {
     let cases = cases! {
-        "color:#eee", Some(HidingReason::Pale);
+        "color:#eee", Some(HidingMethod::Pale);
         "color:#ddd", None;
         "color:#eee;font-size:24px", None;
-        "color:#1b1b1b;background:#0c0c0c", Some(HidingReason::Pale);
-        "color:#000;opacity:.07", Some(HidingReason::Pale);
+        "color:#1b1b1b;background:#0c0c0c", Some(HidingMethod::Pale);
+        "color:#000;opacity:.07", Some(HidingMethod::Pale);
         "color:#eee;background:url(x.png)", None;
-        "font-size:4px", Some(HidingReason::Small);
+        "font-size:4px", Some(HidingMethod::Tiny);
         "font-size:6px", None;
     };
     for (look, why) in cases {
@@ -382,7 +383,7 @@ fn sheets_that_ask_for_too_much_end_at_a_limit() {
     for (name, sheet) in sheets {
         let page = format!("<style>{sheet}</style>{paragraphs}<p style='display:none'>SECRET</p>");
         let got = html_within(&page, TextStyle::Text, false, WORK / SMALLER);
-        if !got.doubt.why.contains(&HidingReason::Limit) || got.text.contains("SECRET") {
+        if !got.doubt.incomplete || got.text.contains("SECRET") {
             endless.push((name, got.doubt));
         }
     }
@@ -390,7 +391,7 @@ fn sheets_that_ask_for_too_much_end_at_a_limit() {
     // One of the messages at full size.
     let gradient = format!("p{{background:linear-gradient({})}}", many("red", 1_000, ","));
     let whole = format!("<style>{gradient}</style>{}", "<p>x</p>".repeat(4_000));
-    assert!(html(&whole, TextStyle::Text, false).doubt.why.contains(&HidingReason::Limit));
+    assert!(html(&whole, TextStyle::Text, false).doubt.incomplete);
     let attributes: String = (0..200_000).map(|at| format!("a{at}=b ")).collect();
     assert!(html(&format!("<p {attributes}>x</p>"), TextStyle::Text, false).cut);
 }
@@ -414,7 +415,7 @@ fn sheets_that_only_look_like_much_are_read_to_the_end() {
         "x<i></i>".repeat(20_000)
     );
     let got = html(&covers, TextStyle::Text, false);
-    assert_eq!((got.doubt.chars, got.doubt.why), (20_000, [HidingReason::Covered].into()));
+    assert_eq!((got.doubt.chars, got.doubt.why), (20_000, [HidingMethod::Covered].into()));
 }
 
 /// Markup that hides `SECRET` between `before` and `after`.
@@ -522,7 +523,7 @@ fn pages_have_the_visibility_of_chromium_or_are_in_doubt() {
         let (drawn, page) = rest.split_once('\n').unwrap();
         let kind = drawn.split(' ').nth(1).unwrap();
         let got = html(page, TextStyle::Text, false);
-        let outcome = match (got.text.contains("SECRET"), got.doubt.why.is_empty()) {
+        let outcome = match (got.text.contains("SECRET"), got.doubt.is_empty()) {
             (false, _) => "left out",
             (true, true) => "shown",
             (true, false) => "in doubt",

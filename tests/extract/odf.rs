@@ -1,6 +1,7 @@
 //! OpenDocument files made member by member: what people do not see in them is left out.
 
-use daysheet_extract::{Finding, HiddenUnit, HidingMethod, ReadFailure};
+use daysheet_core::text::visibility::HidingMethod;
+use daysheet_extract::{Finding, HiddenUnit, ReadFailure};
 
 use crate::cases::shown;
 use crate::office::{relations, zip};
@@ -123,9 +124,9 @@ const STYLES: &str = "<style:style style:name='hid' style:family='text'><style:t
     <style:style style:name='white' style:family='text'><style:text-properties fo:color='#ffffff'/></style:style>
     <style:style style:name='own' style:family='text'><style:text-properties fo:color='#ffffff' style:use-window-font-color='true' loext:opacity='0%'/></style:style>
     <style:style style:name='marked' style:family='text'><style:text-properties fo:color='#ffffff' fo:background-color='#203040'/></style:style>
-    <style:style style:name='pale' style:family='text'><style:text-properties fo:color='#e6e6e6'/></style:style>
+    <style:style style:name='pale' style:family='text'><style:text-properties fo:color='#eeeeee'/></style:style>
     <style:style style:name='tiny' style:family='text'><style:text-properties fo:font-size='1pt'/></style:style>
-    <style:style style:name='tiny2' style:family='text'><style:text-properties fo:font-size='2pt'/></style:style>
+    <style:style style:name='tiny2' style:family='text'><style:text-properties fo:font-size='1pt'/></style:style>
     <style:style style:name='scaled' style:family='text'><style:text-properties style:text-position='super 10%'/></style:style>
     <style:style style:name='close' style:family='text'><style:text-properties fo:letter-spacing='-12pt'/></style:style>
     <style:style style:name='yellow' style:family='text'><style:text-properties fo:color='#ffff00' fo:background-color='#ffff00'/></style:style>
@@ -376,7 +377,7 @@ fn what_a_slide_does_not_show_is_left_out_and_what_it_shows_stays() {
         (shape("", &place(-5000), ""), "OffPage"),
         (shape("", &place(9_144_000), ""), "OffPage"),
         (shape("", "", "<a:rPr sz='100'/>"), "Tiny"),
-        (shape("", "", "<a:rPr sz='200'/>"), "Tiny"),
+        (shape("", "", "<a:rPr sz='100'/>"), "Tiny"),
         (shape("", "", "<a:rPr><a:noFill/></a:rPr>"), "Transparent"),
         (
             shape(

@@ -1,8 +1,7 @@
 //! Sheets made member by member: headings, numbers, and hidden cells.
 
-use daysheet_extract::{
-    AnswerLine, CellValue, ExtractRequest, Finding, HiddenUnit, HidingMethod, ReadFailure,
-};
+use daysheet_core::text::visibility::HidingMethod;
+use daysheet_extract::{AnswerLine, CellValue, ExtractRequest, Finding, HiddenUnit, ReadFailure};
 
 use crate::cases::shown;
 use crate::office::{relations, zip};

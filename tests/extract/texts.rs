@@ -108,13 +108,13 @@ fn text_files_come_as_they_are_in_any_charset() {
     let want = format!(
         "html\n{OURS}[this may include hidden text]\n\npale\n\ntiny\n\
          Hidden {{ how: Marked, count: 4, of: Characters }}\n\
-         Doubt {{ how: Colour, count: 8 }}\nDoubt {{ how: Tiny, count: 0 }}\n"
+         Doubt {{ how: Pale, count: 8 }}\nDoubt {{ how: Tiny, count: 0 }}\n"
     );
     assert_eq!(shown(&request("a.html"), html.as_bytes()), want);
     // Sheets that are too large to read whole.
-    let mask = ["red"; 1_000].join(",");
+    let stops = ["red"; 1_000].join(",");
     let large = format!(
-        "<style>p{{mask-image:linear-gradient({mask})}}</style>{}",
+        "<style>p{{background:linear-gradient({stops})}}</style>{}",
         "<p>x</p>".repeat(4_000)
     );
     assert!(shown(&request("a.html"), large.as_bytes()).ends_with("\nStylesUnread\n"));

@@ -22,7 +22,7 @@ mod tree;
 mod writer;
 
 pub use css::WORK;
-pub use hidden::{DoubtfulText, HiddenText, HidingReason};
+pub use hidden::{DoubtfulText, HiddenText};
 pub use links::MailLink;
 pub use parse::{MAX_INPUT, shorten};
 pub use render::TextStyle;

@@ -5,17 +5,16 @@
 //! of a file by itself. Pictures, styles and field instructions are skipped; the target of a link
 //! follows its words.
 
+use daysheet_core::text::visibility::{self, HidingMethod, TextVisibility};
 use std::collections::HashMap;
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::pages;
 use super::rtf_state::{CharacterState, GroupClose, GroupState, GroupTarget};
-use crate::run_style::{InkColour, RunStyle, TextVisibility, WHITE};
+use crate::run_style::{InkColour, RunStyle, WHITE};
 use crate::story::OmissionTally;
-use crate::{
-    Finding, HidingMethod, OutputSink, PieceMark, ReadFailure, StopReason, TextPiece, plain,
-};
+use crate::{Finding, OutputSink, PieceMark, ReadFailure, StopReason, TextPiece, plain};
 
 /// Maximum depth of groups; no program writes a hundred.
 const MAX_DEPTH: usize = 2_000;
@@ -26,7 +25,7 @@ const COMMENTS: usize = 200;
 /// A distance longer than any page, and the side of a shape below which its text is unreadable, in
 /// twentieths of a point.
 const FAR_AWAY: i32 = 40_000;
-const FLAT: i32 = 40;
+const FLAT: i32 = (visibility::FLAT * 20.0) as i32;
 
 /// The content of a rich text.
 #[derive(Debug, Default)]

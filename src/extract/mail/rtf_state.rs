@@ -1,8 +1,7 @@
 //! The state of a group of RTF, which ends with the group.
 
+use daysheet_core::text::visibility::HidingMethod;
 use encoding_rs::Encoding;
-
-use crate::HidingMethod;
 
 /// The destination of the text in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

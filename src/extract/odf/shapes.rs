@@ -1,9 +1,9 @@
 //! Shapes and conditions in OpenDocument, as far as they decide on the visibility of text.
 
 use super::styles::{OdfStyle, points};
-use crate::HidingMethod;
-use crate::run_style::{FLAT, PageSize, TextVisibility};
+use crate::run_style::PageSize;
 use crate::xml::XmlElement;
+use daysheet_core::text::visibility::{FLAT, HidingMethod, TextVisibility};
 
 /// The elements for shapes, or for frames around other content.
 const SHAPES: &[&str] = &[

@@ -7,7 +7,8 @@ use crate::paragraph::target_after;
 use crate::run_style::{RunStyle, WHITE};
 use crate::sheet::{HeadingCell, ListedSheet, NumberFormat, SheetGrid, give, time};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
-use crate::{HidingMethod, OutputSink, ReadFailure, StopReason};
+use crate::{OutputSink, ReadFailure, StopReason};
+use daysheet_core::text::visibility::HidingMethod;
 
 /// Maximum repeated cells of a sheet. Empty repeated cells are only counted.
 const REPEATS: u32 = 100_000;

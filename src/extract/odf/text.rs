@@ -1,5 +1,6 @@
 //! The text of OpenDocument texts, presentations and shapes.
 
+use daysheet_core::text::visibility::{HidingMethod, TextVisibility};
 use std::collections::{HashMap, HashSet};
 
 use daysheet_core::text::numeral::numeral;
@@ -7,10 +8,10 @@ use daysheet_core::text::numeral::numeral;
 use super::shapes::{condition, is_shape, shape_visibility};
 use super::styles::OdfStyles;
 use crate::paragraph::ParagraphWords;
-use crate::run_style::{InkColour, PageSize, RunStyle, TextVisibility};
+use crate::run_style::{InkColour, PageSize, RunStyle};
 use crate::story::{OmissionTally, StoryWriter};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
-use crate::{HidingMethod, PieceMark, ReadFailure};
+use crate::{PieceMark, ReadFailure};
 
 /// An open paragraph.
 struct OpenParagraph {

@@ -1,5 +1,6 @@
 //! Word documents: their text in order, without the parts that Word does not display.
 
+use daysheet_core::text::visibility::{HidingMethod, TextVisibility};
 use std::collections::HashMap;
 
 use super::drawing::{EMU, OpenDrawing, is_vml_shape};
@@ -10,12 +11,10 @@ use super::styles::{self, DocxStyles, properties};
 use super::tables::TableBackground;
 use crate::package::{OpenPackage, PartRelation};
 use crate::paragraph::{ParagraphWords, bracketed, shifted};
-use crate::run_style::{
-    BaselineShift, InkColour, PageSize, RunStyle, TextVisibility, WHITE, colour,
-};
+use crate::run_style::{BaselineShift, InkColour, PageSize, RunStyle, WHITE, colour};
 use crate::story::{OmissionTally, StoryWriter, give};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
-use crate::{Finding, HidingMethod, OutputSink, PieceMark, ReadFailure, StopReason};
+use crate::{Finding, OutputSink, PieceMark, ReadFailure, StopReason};
 
 /// Reads a document.
 pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {

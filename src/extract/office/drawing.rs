@@ -1,8 +1,8 @@
 //! Drawings of Word documents, as far as position and size decide on the visibility of their text:
 //! anchored ones (DrawingML) and VML shapes.
 
-use crate::HidingMethod;
-use crate::run_style::{FLAT, PageSize};
+use crate::run_style::PageSize;
+use daysheet_core::text::visibility::{FLAT, HidingMethod};
 
 /// English Metric Units in a point.
 pub const EMU: f64 = 12_700.0;

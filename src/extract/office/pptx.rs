@@ -1,5 +1,6 @@
 //! PowerPoint presentations, slide by slide, with speaker notes and comments.
 
+use daysheet_core::text::visibility::HidingMethod;
 use std::collections::HashMap;
 
 use super::parts::drawn;
@@ -9,7 +10,7 @@ use super::slide::{SlideReader, read_part};
 use crate::package::{OpenPackage, PartRelation};
 use crate::story::{OmissionTally, SlideDeck, StoryWriter};
 use crate::xml::{XmlEvent, XmlReader};
-use crate::{Finding, HidingMethod, OutputSink, PAGES, PieceMark, ReadFailure, StopReason};
+use crate::{Finding, OutputSink, PAGES, PieceMark, ReadFailure, StopReason};
 
 /// Reads a presentation.
 pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {

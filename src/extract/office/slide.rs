@@ -1,16 +1,17 @@
 //! The visible text of a slide, its notes or a diagram: one part of a presentation. The
 //! presentation as a whole is in `pptx.rs`.
 
+use daysheet_core::text::visibility::{HidingMethod, TextVisibility};
 use std::collections::HashMap;
 
 use super::scene::SlideScene;
 use super::scene::shape::{POINT, SIZE, SLIDE};
+use crate::ReadFailure;
 use crate::package::OpenPackage;
 use crate::paragraph::{ParagraphWords, target_after};
-use crate::run_style::{BaselineShift, InkColour, RunStyle, TextVisibility};
+use crate::run_style::{BaselineShift, InkColour, RunStyle};
 use crate::story::{OmissionTally, StoryWriter};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
-use crate::{HidingMethod, ReadFailure};
 
 /// Returns the text of a slide's notes or a diagram: the part with this path.
 pub fn read_part(

@@ -1,6 +1,7 @@
 //! Recording of a drawn page: its characters with their positions, and the share of pictures. The
 //! only file that implements hayro's `Device`. Pictures are never decoded.
 
+use daysheet_core::text::visibility::{HidingMethod, TextVisibility};
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -17,8 +18,6 @@ use unicode_normalization::UnicodeNormalization;
 use super::fonts::PageFonts;
 use super::hidden::{self, CellPaint, PageBackdrop};
 use super::probe::{MaskRegion, PaintProbes};
-use crate::HidingMethod;
-use crate::run_style::TextVisibility;
 
 /// Maximum characters of a page.
 const CHARACTERS: usize = 200_000;

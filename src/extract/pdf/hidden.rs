@@ -2,21 +2,14 @@
 //! characters. On a picture or gradient, characters count as visible, because honest headings are;
 //! if their own paint is unknown, or hardly differs from the background, they are in doubt.
 
+use daysheet_core::text::visibility::{CLEAR, HidingMethod, TextVisibility};
 use hayro_interpret::BlendMode;
 use hayro_interpret::kurbo::{self, BezPath, PathEl, Point, Rect};
 
-use crate::HidingMethod;
-use crate::run_style::{ALIKE, LARGE, PALE, TextVisibility, apart};
+use crate::run_style::channels;
 
 /// Maximum cells of a page. Cells of an A4 page are then 1.4 points wide.
 const CELLS: f64 = 250_000.0;
-/// The opacity below which a character counts as transparent.
-const FAINT: f32 = 0.1;
-/// The height or width of an em, in points, below which text is unreadable.
-const TINY: f64 = 1.5;
-/// The height or width of an em, in points, below which text is hardly readable.
-const SMALL: f64 = 2.5;
-
 /// A colour; `None` if it comes from a picture or pattern.
 pub(super) type PlainColour = Option<[u8; 3]>;
 
@@ -27,50 +20,25 @@ pub(super) struct CellPaint {
     pub alpha: f32,
     /// `None` for a mask, or for nested groups of different modes: the result is then unknown.
     pub mode: Option<BlendMode>,
-    /// True if one of the modes is hardly ever used for text.
+    /// True if one of the modes is not computed.
     pub odd: bool,
 }
 
-/// Returns true for a mode that is hardly ever used for text.
+/// Returns true for a mode that is not computed, because it is hardly ever used for text.
 pub(super) fn odd(mode: BlendMode) -> bool {
     use BlendMode::{Darken, Lighten, Multiply, Normal, Screen};
     !matches!(mode, Normal | Multiply | Screen | Darken | Lighten)
 }
 
-/// Blends two values of a channel (ISO 32000-1, 11.3.5.2). Returns `None` for modes that need all
-/// three channels.
+/// Blends two values of a channel (ISO 32000-1, 11.3.5.2). Returns `None` for [`odd`] modes.
 fn mixed(mode: BlendMode, below: f32, own: f32) -> Option<f32> {
-    let hard = |below: f32, own: f32| {
-        if own <= 0.5 { 2.0 * below * own } else { 1.0 - 2.0 * (1.0 - below) * (1.0 - own) }
-    };
     Some(match mode {
         BlendMode::Normal => own,
         BlendMode::Multiply => below * own,
         BlendMode::Screen => 1.0 - (1.0 - below) * (1.0 - own),
         BlendMode::Darken => below.min(own),
         BlendMode::Lighten => below.max(own),
-        BlendMode::Overlay => hard(own, below),
-        BlendMode::HardLight => hard(below, own),
-        BlendMode::Difference => (below - own).abs(),
-        BlendMode::Exclusion => below + own - 2.0 * below * own,
-        BlendMode::ColorDodge if below <= 0.0 => 0.0,
-        BlendMode::ColorDodge if own >= 1.0 => 1.0,
-        BlendMode::ColorDodge => (below / (1.0 - own)).min(1.0),
-        BlendMode::ColorBurn if below >= 1.0 => 1.0,
-        BlendMode::ColorBurn if own <= 0.0 => 0.0,
-        BlendMode::ColorBurn => 1.0 - ((1.0 - below) / own).min(1.0),
-        BlendMode::SoftLight if own <= 0.5 => below - (1.0 - 2.0 * own) * below * (1.0 - below),
-        BlendMode::SoftLight => {
-            let raised = if below <= 0.25 {
-                ((16.0 * below - 12.0) * below + 4.0) * below
-            } else {
-                below.sqrt()
-            };
-            below + (2.0 * own - 1.0) * (raised - below)
-        }
-        BlendMode::Hue | BlendMode::Saturation | BlendMode::Color | BlendMode::Luminosity => {
-            return None;
-        }
+        _ => return None,
     })
 }
 
@@ -268,46 +236,32 @@ impl PageBackdrop {
         (height, width): (f64, f64),
         paint: &CellPaint,
     ) -> TextVisibility {
-        let size = height.min(width);
-        if paint.alpha < FAINT {
+        if paint.alpha < CLEAR {
             return TextVisibility::Hidden(HidingMethod::Transparent);
         }
-        if size < TINY {
-            return TextVisibility::Hidden(HidingMethod::Tiny);
+        let size = TextVisibility::of_size(height.min(width));
+        if size.is_hidden() {
+            return size;
         }
-        let small = if size < SMALL {
-            TextVisibility::Doubt(HidingMethod::Tiny)
-        } else {
-            TextVisibility::Seen
-        };
         if paint.colour.is_none() {
-            return TextVisibility::Doubt(HidingMethod::Colour);
+            return TextVisibility::Doubt(HidingMethod::Picture);
         }
         // If the background is unknown because of the limit, white paper is assumed.
         let known =
             if self.blind { Some([255; 3]) } else { self.at(middle).and_then(|c| c.colour) };
-        let Some(background) = known else { return small };
-        // If the mode is unknown, the paint's own colour counts; viewers that do not support an odd
-        // mode draw the text with it.
+        let Some(background) = known else { return size };
+        // If the mode is unknown, the paint's own colour counts.
         let plain = CellPaint { mode: Some(BlendMode::Normal), ..*paint };
         let seen = if paint.mode.is_some() { paint.over(known) } else { plain.over(known) };
-        let Some(seen) = seen.filter(|_| !paint.odd || paint.mode.is_some()) else {
+        let Some(seen) = seen.filter(|_| !paint.odd) else {
             return TextVisibility::Doubt(HidingMethod::Colour);
         };
-        let apart = apart(background, seen);
-        if apart <= ALIKE {
-            let sure = !self.blind && !paint.odd && paint.mode.is_some();
-            return if sure {
-                TextVisibility::Hidden(HidingMethod::Colour)
-            } else {
-                TextVisibility::Doubt(HidingMethod::Colour)
-            };
+        let colour = TextVisibility::of_colour(channels(seen), channels(background), 1.0, height);
+        let is_sure = !self.blind && paint.mode.is_some();
+        if colour.is_hidden() && !is_sure {
+            return TextVisibility::Doubt(HidingMethod::Colour);
         }
-        if apart <= PALE && height < LARGE {
-            TextVisibility::Doubt(HidingMethod::Colour)
-        } else {
-            small
-        }
+        colour.max(size)
     }
 
     /// Returns true if all of these points have been covered since a step.

@@ -1,12 +1,13 @@
 //! Sheets as tables: detection of headings, and of columns that share a unit.
 
+use daysheet_core::text::visibility::HidingMethod;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::number::{self, NumberFormat, column};
 use crate::story::OmissionTally;
 use crate::{
-    BlockSpan, CELLS, CellValue, Finding, HiddenUnit, HidingMethod, PartUnit, PieceMark, ROWS,
-    ReadFailure, SheetBlock, TextPiece,
+    BlockSpan, CELLS, CellValue, Finding, HiddenUnit, PartUnit, PieceMark, ROWS, ReadFailure,
+    SheetBlock, TextPiece,
 };
 
 /// Rows among which the table may begin.

@@ -1,5 +1,6 @@
 //! Workbooks in the binary formats: xls and xlsb.
 
+use daysheet_core::text::visibility::HidingMethod;
 use std::borrow::Cow;
 use std::io::{Cursor, Write};
 
@@ -13,7 +14,7 @@ use super::number::{self, NumberFormat};
 use super::records;
 use super::short::{sheet_relations, widened};
 use crate::package::OpenPackage;
-use crate::{FileKind, HidingMethod, OutputSink, ReadFailure, StopReason};
+use crate::{FileKind, OutputSink, ReadFailure, StopReason};
 
 /// Reads a workbook.
 pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {

@@ -1,11 +1,12 @@
 //! Cell styles of an xlsx workbook, as far as they decide on visibility.
 
+use daysheet_core::text::visibility::HidingMethod;
 use std::collections::HashMap;
 
 use super::number::{FormatSections, NumberFormat};
+use crate::ReadFailure;
 use crate::run_style::{InkColour, RunStyle, WHITE, colour};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
-use crate::{HidingMethod, ReadFailure};
 
 /// The style of a cell.
 #[derive(Debug, Clone, Default)]

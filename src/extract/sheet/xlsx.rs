@@ -3,6 +3,7 @@
 //! Read without a library: the available ones do not report hidden cells or formulas without a
 //! result, and one unexpected cell makes them reject the sheet.
 
+use daysheet_core::text::visibility::HidingMethod;
 use std::collections::HashMap;
 
 use super::heading::{CellRange, HeadingCell, SheetGrid};
@@ -13,7 +14,7 @@ use crate::package::{OpenPackage, PartRelation};
 use crate::paragraph::target_after;
 use crate::run_style::{RunStyle, WHITE};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
-use crate::{Finding, HidingMethod, OutputSink, ReadFailure, StopReason};
+use crate::{Finding, OutputSink, ReadFailure, StopReason};
 
 /// Maximum columns of a sheet.
 const COLUMNS: u32 = 16_384;

@@ -146,21 +146,22 @@ fn what_nobody_sees_is_left_out_and_counted() {
 /// word in a font without drawings, `/Drawn` in a font with drawings; `/Print` is a layer for paper
 /// alone.
 const DOUBTS: &[Trick] = &[
-    trick("pale", "0.9 g $", "Colour"),
+    trick("pale", "0.93 g $", "Pale"),
     trick("grey", "0.8 g $", ""),
-    trick("pale and large", "0.9 g BT /F1 60 Tf 50 700 Td (Word) Tj ET", ""),
-    trick("dark on black", "0 g 40 680 200 40 re f 0.1 g $", "Colour"),
-    trick("faint", "/Faint gs $", "Colour"),
+    trick("pale and large", "0.93 g BT /F1 60 Tf 50 700 Td (Word) Tj ET", ""),
+    trick("dark on dark", "0.047 g 40 680 200 40 re f 0.106 g $", "Pale"),
+    trick("faint", "/Faint gs $", "Pale"),
     trick("two points", "BT /F1 2 Tf 50 700 Td (Word) Tj ET", "Tiny"),
-    trick("three points", "BT /F1 3 Tf 50 700 Td (Word) Tj ET", ""),
+    trick("three points", "BT /F1 3 Tf 50 700 Td (Word) Tj ET", "Tiny"),
+    trick("four points", "BT /F1 4 Tf 50 700 Td (Word) Tj ET", ""),
     trick("black, by difference", "/Odd gs 0 g $", "Colour"),
-    trick("white, by difference", "/Odd gs 1 g $", ""),
+    trick("white, by difference", "/Odd gs 1 g $", "Colour"),
     trick("black in a group, by difference", "/Odd gs 0 g /Group Do", "Colour"),
     trick("by hue", "/Hue gs 0 g $", "Colour"),
     trick("in a white gradient", "/Pattern cs /White scn $", "Colour"),
     trick("in a blue gradient", "/Pattern cs /Blue scn $", ""),
     trick("in a white gradient, then in black", "/Pattern cs /White scn $ 0 g $", ""),
-    trick("in a pattern", "/Pattern cs /Tile scn $", "Colour"),
+    trick("in a pattern", "/Pattern cs /Tile scn $", "Picture"),
     trick("masked by nothing", "/Dark gs $", "Transparent"),
     trick("masked by light", "/Lit gs $", ""),
     trick("beside the light", "/Lit gs BT /F1 12 Tf 50 300 Td (Word) Tj ET", "Transparent"),
@@ -202,7 +203,7 @@ fn doubtful(content: &str) -> Paper {
              /Function<</FunctionType 2/Domain[0 1]/C0[{colour}]/C1[{colour}]/N 1>>>>"
         )
     };
-    let states = "/ExtGState<</Odd<</BM/Difference>>/Hue<</BM/Hue>>/Faint<</ca 0.11>>\
+    let states = "/ExtGState<</Odd<</BM/Difference>>/Hue<</BM/Hue>>/Faint<</ca 0.06>>\
                   /Dark<</SMask<</S/Luminosity/G 17 0 R>>>>/Lit<</SMask<</S/Luminosity/G 18 0 R>>>>\
                   /Turned<</SMask<</S/Luminosity/G 18 0 R/TR 24 0 R>>>>>>";
     let image =

@@ -4,10 +4,10 @@
 //! text is a way to write to the model behind the reader's back. Invisible pictures are removed
 //! with their descriptions. The text that form fields show is added to the tree.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::css::{MatchWork, VisibilityWalker};
-use super::hidden::{CssVisibility, DoubtfulText, HiddenText, HidingReason};
+use super::hidden::{DoubtfulText, HiddenText};
 use super::tree::{DomTree, NodeId, ROOT, TreeWalk, WalkStep};
 use super::writer::WhiteSpace;
 use crate::text::orders;
@@ -47,11 +47,7 @@ pub fn prune(tree: &mut DomTree, most: usize) -> (HiddenText, DoubtfulText, Prun
         (preview.preview, preview.places) = (preview.chars, 0);
     }
     hidden.add(&preview);
-    let doubt = DoubtfulText {
-        chars: found.doubts.values().sum(),
-        why: found.doubts.into_keys().collect(),
-    };
-    (hidden, doubt, found.drawn)
+    (hidden, found.doubt, found.drawn)
 }
 
 /// The nodes that are drawn unlike their source.
@@ -75,7 +71,7 @@ struct UnseenContent {
     unseen: Vec<(NodeId, bool)>,
     /// The texts of form fields, each with true if it is seen.
     fields: Vec<(NodeId, String, bool)>,
-    doubts: BTreeMap<HidingReason, usize>,
+    doubt: DoubtfulText,
     drawn: PrunedElements,
 }
 
@@ -99,19 +95,16 @@ impl UnseenContent {
             if let Some(text) = tree.text(id) {
                 drawn.spaced.extend(viewer.white_space().map(|how| (id, how)));
                 // White space is kept, because it separates visible words.
-                if !text.trim().is_empty() && viewer.text(visible(text)) == CssVisibility::Hidden {
+                if !text.trim().is_empty() && viewer.text(visible(text)).is_hidden() {
                     unseen.push((id, true));
                 }
             } else if name.is_empty() {
-            } else if is_non_content(name)
-                || is_player(name)
-                || viewer.enter(id) == CssVisibility::Hidden
-            {
+            } else if is_non_content(name) || is_player(name) || !viewer.enter(id) {
                 unseen.push((id, !is_non_content(name) && name != "img"));
                 walk.pass_over();
                 // The viewer did not enter it, so it must not leave it.
                 walk.step(tree);
-            } else if name == "img" && viewer.picture() == CssVisibility::Hidden {
+            } else if name == "img" && viewer.picture().is_hidden() {
                 unseen.push((id, false));
             } else {
                 if name == "li" {
@@ -127,12 +120,12 @@ impl UnseenContent {
                     drawn.reversed.insert(id);
                 }
                 if let Some(text) = field(tree, id).filter(|text| !text.trim().is_empty()) {
-                    let shown = viewer.text(visible(text)) != CssVisibility::Hidden;
+                    let shown = !viewer.text(visible(text)).is_hidden();
                     fields.push((id, text.to_owned(), shown));
                 }
             }
         }
-        Self { unseen, fields, doubts: viewer.doubts(), drawn }
+        Self { unseen, fields, doubt: viewer.doubts(), drawn }
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::SlideScene;
 use super::shape::{INSET, POINT, SlideArea, SlideShape};
-use crate::HidingMethod;
-use crate::run_style::{FLAT, TextVisibility};
+use daysheet_core::text::visibility::{FLAT, HidingMethod, TextVisibility};
 
 /// The smallest average width of a character, as a fraction of its size.
 const NARROW: f64 = 0.4;

@@ -9,8 +9,8 @@ use daysheet_core::text::fence::theirs;
 use daysheet_core::text::note::QuotedText;
 use daysheet_core::text::{self, Note, brief, note, ours, quoted_list};
 use daysheet_extract::{
-    BlockSpan, ExtractRequest, FileKind, Finding, HiddenUnit, HidingMethod, PartUnit, PieceMark,
-    ReadFailure, ReadingEnd, RowsOf,
+    BlockSpan, ExtractRequest, FileKind, Finding, HiddenUnit, PartUnit, PieceMark, ReadFailure,
+    ReadingEnd, RowsOf,
 };
 
 use crate::worker::WorkerEnd;
@@ -243,7 +243,7 @@ fn hidden(findings: &[Finding]) -> Vec<Note> {
                 && *of == counted
             {
                 total = total.saturating_add(*count);
-                let way = way(*how);
+                let way = how.words();
                 if !way.is_empty() && !ways.contains(&way) {
                     ways.push(way);
                 }
@@ -274,7 +274,7 @@ fn doubt(findings: &[Finding]) -> Option<Note> {
     for found in findings {
         if let Finding::Doubt { how, count } = found {
             total = total.saturating_add(*count);
-            let way = way(*how);
+            let way = how.words();
             if !ways.contains(&way) {
                 ways.push(way);
             }
@@ -283,23 +283,6 @@ fn doubt(findings: &[Finding]) -> Option<Note> {
     (total > 0).then(|| {
         note!("{} characters may be hidden ({}) and are shown", total, ours(ways.join(", ")))
     })
-}
-
-/// Returns the way in which a part is hidden; empty if its count implies it.
-const fn way(how: HidingMethod) -> &'static str {
-    match how {
-        HidingMethod::Invisible => "invisible",
-        HidingMethod::Colour => "in the background colour",
-        HidingMethod::Tiny => "tiny",
-        HidingMethod::OffPage => "off the page",
-        HidingMethod::Clipped => "clipped",
-        HidingMethod::Covered => "covered",
-        HidingMethod::Transparent => "transparent",
-        HidingMethod::Marked => "marked as hidden",
-        HidingMethod::Filtered => "by a filter",
-        HidingMethod::Layer => "on layers that are switched off",
-        HidingMethod::Row | HidingMethod::Column => "",
-    }
 }
 
 fn failure(failure: &ReadFailure) -> Note {

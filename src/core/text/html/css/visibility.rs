@@ -15,31 +15,27 @@ mod room;
 mod transform;
 mod walker;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use backdrop::TextContrast;
 use bounds::ElementBounds;
 pub use walker::VisibilityWalker;
-use walker::{CLEAR, ElementFrame, is_shadow, is_unseen};
+use walker::{ElementFrame, is_shadow, is_unseen};
 
 use super::style::computed::ComputedStyle;
 use super::values::other::OtherEffect;
 use super::values::property::{CssProperty, CssProperty as P};
-use crate::text::html::hidden::{CssVisibility, HidingReason};
+use crate::text::html::hidden::DoubtfulText;
 use crate::text::html::tree::{DomTree, NodeId};
 use crate::text::html::writer::WhiteSpace;
+use crate::text::visibility::{CLEAR, HidingMethod, PIXEL, TINY, TextVisibility};
 
-/// Maximum size of text that is not seen, in pixels.
-const TINY: f32 = 1.5;
-/// Maximum size of text that may not be seen, in pixels.
-const SMALL: f32 = 5.0;
-/// Size from which pale text can be read, in pixels.
-const LARGE: f32 = 24.0;
 impl VisibilityWalker<'_> {
-    /// Returns the reasons why texts may be hidden, each with the number of characters.
-    pub fn doubts(&self) -> BTreeMap<HidingReason, usize> {
-        let mut all = BTreeMap::new();
+    /// Returns the text that may be hidden.
+    pub fn doubts(&self) -> DoubtfulText {
+        let mut all = DoubtfulText {
+            incomplete: self.cascade.is_over() || self.cascade.is_unclear(),
+            ..DoubtfulText::default()
+        };
         // The number of ranges that begin at a text, less the number that end there: a loop over
         // each range would take quadratic time.
         let mut steps = vec![0_isize; self.shown.len() + 1];
@@ -51,15 +47,12 @@ impl VisibilityWalker<'_> {
         let mut above = 0;
         for ((chars, why), step) in self.shown.iter().zip(steps) {
             above += step;
-            if let Some(why) = why.as_ref().or((above > 0).then_some(&HidingReason::Covered)) {
-                *all.entry(*why).or_default() += chars;
+            let why = why.or((above > 0).then_some(HidingMethod::Covered));
+            // Characters that show nothing are not counted, and hide nothing.
+            if let Some(why) = why.filter(|_| *chars > 0) {
+                all.chars += chars;
+                all.why.insert(why);
             }
-        }
-        if self.cascade.is_over() {
-            all.entry(HidingReason::Limit).or_default();
-        }
-        if self.cascade.is_unclear() {
-            all.entry(HidingReason::Script).or_default();
         }
         all
     }
@@ -98,9 +91,9 @@ impl VisibilityWalker<'_> {
         style.is(P::Direction, "rtl") && style.keyword(P::UnicodeBidi).is_some_and(overrides)
     }
 
-    /// Enters an element. If the result is [`CssVisibility::Hidden`], everything in it is hidden, and
+    /// Enters an element. If the result is false, everything in it is hidden, and
     /// [`VisibilityWalker::leave`] must not be called.
-    pub fn enter(&mut self, id: NodeId) -> CssVisibility {
+    pub fn enter(&mut self, id: NodeId) -> bool {
         let tree = self.tree;
         let around = self.stack.last().unwrap_or(&self.page);
         let mut style = self.cascade.style_of(id, &around.style);
@@ -110,7 +103,7 @@ impl VisibilityWalker<'_> {
             style.closed |= !self.opened.insert(group);
         }
         if self.is_left_out(id, name, &style) {
-            return CssVisibility::Hidden;
+            return false;
         }
         let around = self.stack.last().unwrap_or(&self.page);
         let mut frame = ElementFrame {
@@ -147,7 +140,7 @@ impl VisibilityWalker<'_> {
             || frame.style.has(OtherEffect::Redraws)
             || self.shadows && has_shadow(tree, id)
         {
-            frame.doubt = Some(HidingReason::Script);
+            frame.doubt = Some(HidingMethod::Style);
         }
         if !frame.bounds.inline && around_inline {
             // The background of an inline element ends where a block begins in it.
@@ -164,7 +157,7 @@ impl VisibilityWalker<'_> {
             && let Some(table) =
                 self.stack.iter_mut().rev().find(|frame| tree.name(frame.id) == "table")
         {
-            table.doubt = Some(HidingReason::Script);
+            table.doubt = Some(HidingMethod::Style);
         }
         if name == "select" {
             frame.chosen = chosen(tree, id);
@@ -178,9 +171,9 @@ impl VisibilityWalker<'_> {
         // `display: contents` leaves no box to which effects could apply.
         if !frame.bounds.contents && self.effects(&mut frame, name) {
             if !frame.revealed {
-                return CssVisibility::Hidden;
+                return false;
             }
-            frame.doubt = Some(HidingReason::Script);
+            frame.doubt = Some(HidingMethod::Style);
         }
         self.loosen(&mut frame, name);
         self.behind(&mut frame);
@@ -189,7 +182,7 @@ impl VisibilityWalker<'_> {
         let before = frame.style.before.take();
         self.stack.push(frame);
         self.cover_generated(before);
-        CssVisibility::Shown
+        true
     }
 
     /// Leaves the current element.
@@ -236,15 +229,15 @@ impl VisibilityWalker<'_> {
 
     /// Decides whether text directly in the current element is seen. `chars` is the number of its
     /// characters without white space.
-    pub fn text(&mut self, chars: usize) -> CssVisibility {
+    pub fn text(&mut self, chars: usize) -> TextVisibility {
         let mut visibility = self.judge(chars);
-        if visibility == CssVisibility::Shown && self.hangs() {
-            visibility = CssVisibility::Doubt(HidingReason::Moved);
+        if visibility == TextVisibility::Seen && self.hangs() {
+            visibility = TextVisibility::Doubt(HidingMethod::OffPage);
         }
         match visibility {
-            CssVisibility::Hidden => return visibility,
-            CssVisibility::Shown => self.shown.push((chars, None)),
-            CssVisibility::Doubt(why) => self.shown.push((chars, Some(why))),
+            TextVisibility::Hidden(_) => return visibility,
+            TextVisibility::Seen => self.shown.push((chars, None)),
+            TextVisibility::Doubt(why) => self.shown.push((chars, Some(why))),
         }
         if let Some(frame) = self.stack.last_mut() {
             frame.filled = true;
@@ -255,82 +248,83 @@ impl VisibilityWalker<'_> {
     }
 
     /// Decides whether a picture in the current element is seen.
-    pub fn picture(&self) -> CssVisibility {
+    pub fn picture(&self) -> TextVisibility {
         let frame = self.around();
         let (width, height) = frame.bounds.size();
         // A picture of one or two pixels is a spacer or a tracker.
         let speck = |side: Option<f32>| side.is_some_and(|side| side <= 2.0);
         if speck(width) || speck(height) || is_unseen(&frame.style) || frame.alpha < CLEAR {
-            return CssVisibility::Hidden;
+            return TextVisibility::Hidden(HidingMethod::Marked);
         }
         self.boxes.visibility_at(&frame.bounds, &frame.style, 1, frame.scale)
     }
 
-    fn judge(&self, chars: usize) -> CssVisibility {
+    fn judge(&self, chars: usize) -> TextVisibility {
         let frame = self.around();
-        let (tree, style) = (self.tree, &frame.style);
-        let name = tree.name(frame.id);
-        let drawn = tree.namespace(frame.id).ends_with("/svg");
-        if style.closed || is_unseen(style) {
-            return CssVisibility::Hidden;
+        let style = &frame.style;
+        if style.closed || is_unseen(style) || !self.draws_text(frame.id) {
+            return TextVisibility::Hidden(HidingMethod::Marked);
         }
-        // An option with a label shows the label instead of its text.
-        let labelled = || tree.attr(frame.id, "label").is_some_and(|label| !label.is_empty());
-        if matches!(name, "meter" | "progress") || name == "option" && labelled() {
-            return CssVisibility::Hidden;
+        let points = f64::from(style.font * frame.scale) * PIXEL;
+        let mut size = TextVisibility::of_size(points);
+        // Browsers enforce a minimum on relative font sizes.
+        let own_points = f64::from(style.font) * PIXEL;
+        if size.is_hidden() && style.relative && own_points > 0.0 && own_points < TINY {
+            size = TextVisibility::Doubt(HidingMethod::Tiny);
         }
-        // SVG draws text in these elements only.
-        if drawn && !matches!(name, "text" | "tspan" | "textPath" | "a" | "foreignObject") {
-            return CssVisibility::Hidden;
+        let placed = self.boxes.visibility_at(&frame.bounds, style, chars, frame.scale);
+        let mut seen = self.contrast(frame, style).max(placed);
+        if seen.is_hidden() && frame.revealed {
+            seen = TextVisibility::Doubt(HidingMethod::Style);
         }
-        let px = style.font * frame.scale;
-        if px <= TINY {
-            // Browsers enforce a minimum on relative font sizes.
-            let drawn_larger = style.relative && style.font > 0.0 && style.font <= TINY;
-            return if drawn_larger {
-                CssVisibility::Doubt(HidingReason::Small)
-            } else {
-                CssVisibility::Hidden
-            };
-        }
-        let contrast = match self.contrast(frame, style) {
-            // The style of drawings is not computed.
-            TextContrast::Lost if drawn || frame.revealed => Some(HidingReason::Script),
-            TextContrast::Lost => return CssVisibility::Hidden,
-            TextContrast::Seen => drawn.then_some(HidingReason::Script),
-            TextContrast::Pale => (px < LARGE).then_some(HidingReason::Pale),
-            TextContrast::Picture => Some(HidingReason::Picture),
-        };
-        let placed = match self.boxes.visibility_at(&frame.bounds, style, chars, frame.scale) {
-            CssVisibility::Hidden if frame.revealed => Some(HidingReason::Script),
-            CssVisibility::Hidden => return CssVisibility::Hidden,
-            CssVisibility::Doubt(why) => Some(why),
-            CssVisibility::Shown => None,
-        };
-        let first = frame.first.as_deref().filter(|first| {
-            is_unseen(first)
-                || first.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < CLEAR)
-                || first.font * frame.scale <= TINY
-                || first.unclear
-                || self.contrast(frame, first) == TextContrast::Lost
-        });
-        let small = (px <= SMALL || first.is_some()).then_some(HidingReason::Small);
-        let covered = frame.covered.then_some(HidingReason::Covered);
-        let arranged =
-            (frame.arranged && frame.bounds.clip.is_some()).then_some(HidingReason::Clipped);
-        match contrast.or(placed).or(small).or(covered).or(arranged).or(frame.doubt) {
-            Some(why) => CssVisibility::Doubt(why),
-            None => CssVisibility::Shown,
-        }
+        // The style of drawings is not computed.
+        let is_drawn = self.tree.namespace(frame.id).ends_with("/svg");
+        let is_arranged = frame.arranged && frame.bounds.clip.is_some();
+        let doubts = [
+            frame.doubt,
+            frame.covered.then_some(HidingMethod::Covered),
+            is_drawn.then_some(HidingMethod::Style),
+            is_arranged.then_some(HidingMethod::Clipped),
+            self.hides_first(frame).then_some(HidingMethod::Tiny),
+        ];
+        let doubts = doubts.into_iter().flatten().map(TextVisibility::Doubt);
+        doubts.fold(size.max(seen), TextVisibility::max)
     }
 
-    /// Returns the contrast of text in a style with the ground of an element.
-    fn contrast(&self, frame: &ElementFrame, style: &ComputedStyle) -> TextContrast {
+    /// Returns false for an element whose own text is not drawn.
+    fn draws_text(&self, id: NodeId) -> bool {
+        let tree = self.tree;
+        let name = tree.name(id);
+        // An option with a label shows the label instead of its text.
+        let labelled = || tree.attr(id, "label").is_some_and(|label| !label.is_empty());
+        if matches!(name, "meter" | "progress") || name == "option" && labelled() {
+            return false;
+        }
+        // SVG draws text in these elements only.
+        !tree.namespace(id).ends_with("/svg")
+            || matches!(name, "text" | "tspan" | "textPath" | "a" | "foreignObject")
+    }
+
+    /// Returns true if the first line or letter of an element may be hidden.
+    fn hides_first(&self, frame: &ElementFrame) -> bool {
+        frame.first.as_deref().is_some_and(|first| {
+            let size = f64::from(first.font * frame.scale) * PIXEL;
+            is_unseen(first)
+                || first.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < CLEAR)
+                || first.unclear
+                || TextVisibility::of_size(size).is_hidden()
+                || self.contrast(frame, first).is_hidden()
+        })
+    }
+
+    /// Returns the visibility of text in a style on the ground of an element, by its colour.
+    fn contrast(&self, frame: &ElementFrame, style: &ComputedStyle) -> TextVisibility {
         let colors = frame.ground.len();
         if colors > 1 && !self.cascade.spend(colors) {
-            return TextContrast::Picture;
+            return TextVisibility::Doubt(HidingMethod::Picture);
         }
-        frame.ground.contrast(style.color, frame.alpha)
+        let points = f64::from(style.font * frame.scale) * PIXEL;
+        frame.ground.contrast(style.color, frame.alpha, points)
     }
 }
 

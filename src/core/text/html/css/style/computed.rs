@@ -20,7 +20,7 @@ pub const FONT: f32 = 16.0;
 pub struct ComputedStyle {
     /// The size of the font, in pixels.
     pub font: f32,
-    /// True if the font size is relative to the parent's: browsers enforce a minimum size then.
+    /// True if the font size is relative to the parent's, so that browsers enforce a minimum size.
     pub relative: bool,
     /// The colour of text.
     pub color: Rgba,

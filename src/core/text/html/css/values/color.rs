@@ -3,7 +3,7 @@
 //! The crate `color` has the notations and colour spaces. Colours that depend on other colours
 //! (`color-mix()`, `light-dark()`, relative colours) and arguments in `calc()` are not computed.
 
-use color::{AlphaColor, DynamicColor, Oklab, Srgb};
+use color::{AlphaColor, DynamicColor, Srgb};
 use cssparser::{Parser, Token};
 
 use super::value::{ParseResult, invalid};
@@ -145,11 +145,4 @@ pub fn over(top: Rgba, below: Rgba) -> Rgba {
     let [x, y, z, under] = below;
     let mix = |one: f32, other: f32| one * a + other * (1.0 - a);
     [mix(r, x), mix(g, y), mix(b, z), a + under * (1.0 - a)]
-}
-
-/// Returns the perceived distance between two opaque colours in Oklab; black and white are 1 apart.
-pub fn distance(one: Rgba, other: Rgba) -> f32 {
-    let lab = |[r, g, b, _]: Rgba| AlphaColor::<Srgb>::new([r, g, b, 1.0]).convert::<Oklab>();
-    let (a, b) = (lab(one).components, lab(other).components);
-    a.iter().zip(b).take(3).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
 }

@@ -3,16 +3,9 @@
 use std::rc::Rc;
 
 use super::super::style::computed::ComputedStyle;
-use super::super::values::color::{Rgba, WHITE, distance, over};
+use super::super::values::color::{Rgba, WHITE, over};
 use super::super::values::property::{CssImage, CssProperty, PropertyValue};
-
-/// Minimum distance of colours that can be distinguished: `#f4f4f4` on white is not seen, `#eee`
-/// is.
-const ALIKE: f32 = 0.04;
-/// The same for each of red, green and blue; `#0a0a0a` on black is not seen.
-const NEAR: f32 = 0.045;
-/// Minimum distance of text that is not easily overlooked: `#ddd` on white, but not `#eee`.
-const PALE: f32 = 0.075;
+use crate::text::visibility::{HidingMethod, Rgb, TextVisibility};
 
 /// Maximum number of colours of a ground.
 const MAX_COLORS: usize = 256;
@@ -24,17 +17,6 @@ pub struct TextBackdrop {
     colors: Rc<[Rgba]>,
     /// True under a picture; the colours are below it.
     picture: bool,
-}
-
-/// The contrast of a text with its ground.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextContrast {
-    Seen,
-    /// Seen only by readers who look for it.
-    Pale,
-    Lost,
-    /// On a picture, or on a part of a gradient.
-    Picture,
 }
 
 impl TextBackdrop {
@@ -95,27 +77,29 @@ impl TextBackdrop {
         self.colors.len()
     }
 
-    /// Returns the contrast of text in the colour `ink`, with the opacity `alpha`.
-    pub fn contrast(&self, ink: Rgba, alpha: f32) -> TextContrast {
-        let (mut lost, mut pale) = (0, 0);
-        for below in self.colors.iter() {
-            let seen = over(ink, *below);
-            let apart = distance(seen, *below) * alpha;
-            lost += usize::from(apart < ALIKE || nearest(seen, *below) * alpha < NEAR);
-            pale += usize::from(apart < PALE);
-        }
-        match (lost, self.picture) {
-            (0, false) if pale == self.colors.len() => TextContrast::Pale,
-            (0, _) => TextContrast::Seen,
-            (lost, false) if lost == self.colors.len() => TextContrast::Lost,
-            _ => TextContrast::Picture,
+    /// Returns the visibility of text in the colour `ink`, with the opacity `alpha` and a size in
+    /// points.
+    pub fn contrast(&self, ink: Rgba, alpha: f32, size: f64) -> TextVisibility {
+        let all = self.colors.iter().map(|below| {
+            TextVisibility::of_colour(opaque(over(ink, *below)), opaque(*below), alpha, size)
+        });
+        let (least, most) = all.fold((None, TextVisibility::Seen), |(least, most), one| {
+            (Some(least.map_or(one, |least| one.min(least))), one.max(most))
+        });
+        match least {
+            // On a picture, or on a part of a gradient.
+            Some(least) if most.is_hidden() && (self.picture || !least.is_hidden()) => {
+                TextVisibility::Doubt(HidingMethod::Picture)
+            }
+            // A picture need not have the colours below it.
+            Some(least) if !self.picture => least,
+            _ => TextVisibility::Seen,
         }
     }
 }
 
-/// Returns the largest difference of two colours in red, green or blue.
-fn nearest(one: Rgba, other: Rgba) -> f32 {
-    one.iter().zip(other).take(3).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+fn opaque([r, g, b, _]: Rgba) -> Rgb {
+    [r, g, b]
 }
 
 fn is_opaque([.., alpha]: Rgba) -> bool {

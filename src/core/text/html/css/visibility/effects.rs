@@ -3,8 +3,8 @@
 use super::super::sheets::media::SCREEN;
 use super::super::values::property::CssProperty as P;
 use super::transform::{BoxRemainder, left, moved};
-use super::walker::{CLEAR, ElementFrame, VisibilityWalker};
-use crate::text::html::hidden::HidingReason;
+use super::walker::{ElementFrame, VisibilityWalker};
+use crate::text::visibility::{CLEAR, HidingMethod};
 
 /// The part of an area up to which a shrunk element counts as gone.
 const GONE: f32 = 0.003;
@@ -58,7 +58,7 @@ impl VisibilityWalker<'_> {
         let scale = style.scale(self.cascade.rem());
         match left(style.calls(property), &scale, frame.bounds.size()) {
             BoxRemainder::Nothing => return true,
-            BoxRemainder::Unknown => frame.doubt = Some(HidingReason::Clipped),
+            BoxRemainder::Unknown => frame.doubt = Some(HidingMethod::Clipped),
             BoxRemainder::Some => {}
         }
         false

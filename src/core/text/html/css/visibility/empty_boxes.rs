@@ -7,9 +7,8 @@
 use std::rc::Rc;
 
 use super::super::values::property::CssProperty as P;
-use super::backdrop::TextContrast;
 use super::walker::{ElementFrame, LoosePosition, PaintedBox, VisibilityWalker};
-use crate::text::html::hidden::HidingReason;
+use crate::text::visibility::HidingMethod;
 
 /// Displacement from which a box may have left its parent, in pixels.
 const FAR: f32 = 20.0;
@@ -56,7 +55,7 @@ impl VisibilityWalker<'_> {
         let Some((loose, painter)) = frame.loose.zip(frame.painter.clone()) else { return false };
         let beside = ElementFrame { ground: painter.behind.clone(), ..frame.clone() };
         // Text that is legible on the ground behind the box is seen in either case.
-        if self.contrast(&beside, &frame.style) != TextContrast::Lost {
+        if !self.contrast(&beside, &frame.style).is_hidden() {
             return false;
         }
         let (_, down) = frame.bounds.from(&painter.bounds);
@@ -81,7 +80,7 @@ impl VisibilityWalker<'_> {
         if !frame.filled {
             for at in &frame.hanging {
                 if let Some((_, why)) = self.shown.get_mut(*at) {
-                    why.get_or_insert(HidingReason::Moved);
+                    why.get_or_insert(HidingMethod::OffPage);
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::super::sheets::media::SCREEN;
 use super::super::style::computed::ComputedStyle;
 use super::bounds::{ABOVE, ElementBounds, FAR};
 use super::clip::{ClipBox, ClipBoxes, NARROW, TextExtent, WIDE};
-use crate::text::html::hidden::{CssVisibility, HidingReason};
+use crate::text::visibility::{HidingMethod, TextVisibility};
 
 impl ClipBoxes {
     /// Returns the clip that content of an element flows in.
@@ -56,7 +56,7 @@ impl ClipBoxes {
         style: &ComputedStyle,
         chars: usize,
         scale: f32,
-    ) -> CssVisibility {
+    ) -> TextVisibility {
         let is_first = self.broken.get(bounds.block).is_some_and(|broken| !broken);
         let indent = if is_first { bounds.indent } else { 0.0 };
         let own = chars as f32 * style.font * scale * WIDE;
@@ -68,36 +68,36 @@ impl ClipBoxes {
         let mut at = bounds.clip;
         while let Some(clip) = at.and_then(|at| self.clips.get(at)) {
             if clip.hides(extent, style) {
-                return CssVisibility::Hidden;
+                return TextVisibility::Hidden(HidingMethod::Clipped);
             }
             at = clip.outer;
         }
         let edge = if bounds.lifted || indent < 0.0 { reach } else { reach.max(SCREEN.0) };
         if x <= FAR {
             if x + edge <= 0.0 {
-                return CssVisibility::Hidden;
+                return TextVisibility::Hidden(HidingMethod::OffPage);
             }
-            doubt = Some(HidingReason::Moved);
+            doubt = Some(HidingMethod::OffPage);
         }
         if x >= SCREEN.0 || bounds.fixed && bounds.y >= SCREEN.1 {
             // Fixed boxes cannot be scrolled into view.
             if bounds.fixed {
-                return CssVisibility::Hidden;
+                return TextVisibility::Hidden(HidingMethod::OffPage);
             }
-            doubt = Some(HidingReason::Moved);
+            doubt = Some(HidingMethod::OffPage);
         }
         let (limit, flow) = if bounds.lifted { (ABOVE, 0.0) } else { (FAR, self.flow) };
         if bounds.y <= limit {
             if bounds.y + flow + tall <= 0.0 {
-                return CssVisibility::Hidden;
+                return TextVisibility::Hidden(HidingMethod::OffPage);
             }
-            doubt = Some(HidingReason::Moved);
+            doubt = Some(HidingMethod::OffPage);
         }
         let inner = bounds.clip.filter(|_| bounds.flows).and_then(|at| self.clips.get(at));
         let wide = own * NARROW / WIDE;
         if bounds.squeezed || inner.is_some_and(|clip| clip.may_cut(wide, style)) {
-            doubt = Some(HidingReason::Clipped);
+            doubt = Some(HidingMethod::Clipped);
         }
-        doubt.map_or(CssVisibility::Shown, CssVisibility::Doubt)
+        doubt.map_or(TextVisibility::Seen, TextVisibility::Doubt)
     }
 }

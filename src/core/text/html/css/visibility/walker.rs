@@ -11,11 +11,8 @@ use super::super::values::property::CssProperty;
 use super::backdrop::TextBackdrop;
 use super::bounds::ElementBounds;
 use super::clip::ClipBoxes;
-use crate::text::html::hidden::HidingReason;
 use crate::text::html::tree::{DomTree, NodeId, ROOT};
-
-/// Opacity below which an element is not seen in any colour.
-pub const CLEAR: f32 = 0.04;
+use crate::text::visibility::HidingMethod;
 
 /// A box with a background of its own.
 #[derive(Debug)]
@@ -65,7 +62,7 @@ pub struct ElementFrame {
     /// Its position and size.
     pub(super) bounds: ElementBounds,
     /// A reason why everything in it may be hidden.
-    pub(super) doubt: Option<HidingReason>,
+    pub(super) doubt: Option<HidingMethod>,
     /// The option that a closed list shows.
     pub(super) chosen: Option<NodeId>,
     /// True for an opaque background of its own.
@@ -97,7 +94,7 @@ pub struct VisibilityWalker<'t> {
     /// The boxes that clip their content.
     pub(super) boxes: ClipBoxes,
     /// The texts shown so far: their characters, and a reason why they may be hidden.
-    pub(super) shown: Vec<(usize, Option<HidingReason>)>,
+    pub(super) shown: Vec<(usize, Option<HidingMethod>)>,
     /// Ranges of `shown` that a box may cover.
     pub(super) covers: Vec<Range<usize>>,
     /// The frame around the outermost element.

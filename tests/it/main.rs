@@ -95,6 +95,7 @@ mod store;
 mod strangers;
 mod strict;
 mod support;
+mod transcripts;
 mod unsubscribe;
 mod unwritable;
 mod waiting;

@@ -1,8 +1,7 @@
 //! Untrusted text in answers: notes and errors contain it only in backticks, clean and short, and
 //! lines of ours inside a text cannot be forged. Every field is filled with hostile input.
 
-mod fields;
-mod seen;
+pub mod fields;
 mod unseen;
 
 use std::fs;
@@ -223,11 +222,11 @@ async fn events_and_invitations_cannot_write_notes() {
 }
 
 /// Encodes a text by RFC 2047, which can carry any characters.
-fn encoded(text: &str) -> String {
+pub fn encoded(text: &str) -> String {
     format!("=?utf-8?B?{}?=", STANDARD.encode(text))
 }
 
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 

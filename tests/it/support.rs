@@ -73,9 +73,19 @@ impl Session {
         mail: Option<&Path>,
         who: SandboxUser,
     ) -> Self {
+        Self::start_with(config, home, mail, FaultRates::default(), who).await
+    }
+
+    /// Starts a session whose services fail as `faults` says.
+    pub async fn start_with(
+        config: Config,
+        home: TempDir,
+        mail: Option<&Path>,
+        faults: FaultRates,
+        who: SandboxUser,
+    ) -> Self {
         let mail = mail.map(Path::to_path_buf);
-        let (app, sandbox) =
-            App::sandboxed(config, mail, None, FaultRates::default(), who).await.unwrap();
+        let (app, sandbox) = App::sandboxed(config, mail, None, faults, who).await.unwrap();
         let client = InProcessClient::connect(app.server()).await.unwrap();
         Self { client, _app: app, sandbox, home }
     }

@@ -21,7 +21,7 @@ const THOROUGH_PARTS: usize = 20;
 
 /// Calls `each` with every scalar value and its place: `value/*/from/emailAddress/name`; header
 /// fields have their name in it.
-pub(super) fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String, &mut Value)) {
+pub fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String, &mut Value)) {
     match value {
         Value::Array(items) => {
             for item in items {

@@ -7,60 +7,10 @@ use base64::Engine;
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet_core::budget::count;
 use daysheet_sandbox::FaultRates;
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::support::{ME, Session, agree, column, mailboxes, write_message};
-
-#[tokio::test]
-async fn search_shows_rows_and_counts_the_rest() {
-    let mut session = Session::sample().await;
-    let blocks = session
-        .ok("mail_search", json!({"q": "from:nordlicht -subject:vesper", "fields": ["date", "from", "subject", "flags"]}))
-        .await;
-    assert_eq!(
-        blocks,
-        [
-            "zone: Europe/Berlin\n\
-             messages[1\t]{id\tdate\tfrom\tsubject\tflags}:\n\
-             \x20 m1\t2026-11-02 10h40\tAnselm Voss <anselm.voss@nordlicht.example>\t\
-             \"Guest list for the 24th, first version\"\tattachment important"
-                .replace(
-                    "\"Guest list for the 24th, first version\"",
-                    "Guest list for the 24th, first version"
-                ),
-            "messages: 1 of 1, newest first".to_owned(),
-        ]
-    );
-    // Gmail only estimates the total if there is more than one page.
-    let blocks = session.ok("mail_search", json!({"fields": ["id"], "limit": 10})).await;
-    assert_eq!(blocks[1], "messages: 10 of ~56, newest first; cursor=p1 has more");
-}
-
-#[tokio::test]
-async fn cursor_belongs_to_its_search() {
-    let mut session = Session::sample().await;
-    let page = session.json("mail_search", json!({"q": "in:inbox", "limit": 2})).await;
-    let next = page["next"].as_str().unwrap().to_owned();
-    assert_eq!(
-        session.error("mail_search", json!({"q": "in:sent", "cursor": next})).await,
-        format!(
-            "the cursor {next} belongs to another search: give the cursor alone, or search without \
-             it"
-        )
-    );
-    assert_eq!(
-        session.error("mail_read", json!({"cursor": next})).await,
-        format!("the cursor {next} belongs to another tool: pass it to the tool that returned it")
-    );
-    assert_eq!(
-        session.error("mail_search", json!({"cursor": "p999"})).await,
-        "there is no cursor `p999`: use the `next` of the last page, or start again without cursor"
-    );
-    // The same request gives the same bytes, including the cursor.
-    let again = session.json("mail_search", json!({"q": "in:inbox", "limit": 2})).await;
-    assert_eq!(again, page);
-}
 
 #[tokio::test]
 async fn only_fields_that_columns_need_are_requested() {
@@ -131,26 +81,6 @@ async fn account_is_added_and_removed_by_tool() {
 }
 
 #[tokio::test]
-async fn links_are_listed_on_request() {
-    let mut session = Session::sample().await;
-    let found = session.json("mail_search", json!({"q": "subject:tickets from:skylark"})).await;
-    let id = column(&found, "messages", "id")[0].clone();
-    let without = session.json("mail_read", json!({"ids": [id]})).await;
-    let without = column(&without, "bodies", "text")[0].clone();
-    assert!(!without.contains("http") && !without.contains("[1]"), "{without}");
-    let with = session.json("mail_read", json!({"ids": [id], "links": true})).await;
-    let with = column(&with, "bodies", "text")[0].clone();
-    let (_, list) = with.rsplit_once(" Links:\n").unwrap();
-    let (word, first) = list.split_once(' ').unwrap();
-    assert!(
-        with.contains(" [1]") && with.contains(&format!("\n\n{word} Links:\n{word} [1] http")),
-        "{with}"
-    );
-    assert!(word.len() == 8 && first.starts_with("[1] http"), "{with}");
-    assert!(!with.contains("utm_"), "{with}");
-}
-
-#[tokio::test]
 async fn message_is_read_clean_and_fenced() {
     let mut session = Session::sample().await;
     let found = session.json("mail_search", json!({"q": "subject:(overdue 88213)"})).await;
@@ -167,125 +97,6 @@ async fn message_is_read_clean_and_fenced() {
     assert_eq!(blocks[1].matches(word).count(), 2);
     // The same text has the same fence.
     assert_eq!(session.ok("mail_read", json!({"ids": [id]})).await, blocks);
-}
-
-#[tokio::test]
-async fn threads_are_read_newest_first() {
-    let mut session = Session::sample().await;
-    let found = session
-        .json("mail_search", json!({"by": "thread", "q": "subject:lisbon from:tomasz"}))
-        .await;
-    assert_eq!(column(&found, "threads", "subject"), ["Lisbon: who sleeps where"]);
-    assert_eq!(column(&found, "threads", "count"), ["3"]);
-    let id = column(&found, "threads", "id")[0].clone();
-    let read = session.json("mail_read", json!({"ids": [id]})).await;
-    assert_eq!(
-        column(&read, "messages", "date"),
-        ["2026-11-12 10h02", "2026-10-13 10h11", "2026-10-12 16h30"]
-    );
-    assert_eq!(column(&read, "bodies", "block"), ["b1", "b2", "b3"]);
-}
-
-#[tokio::test]
-async fn quoted_history_is_folded_with_a_marker() {
-    let mut session = Session::sample().await;
-    let found = session.json("mail_search", json!({"q": "from:henrike is:starred"})).await;
-    let id = column(&found, "messages", "id")[0].clone();
-    let folded = session.json("mail_read", json!({"ids": [id]})).await;
-    let text = column(&folded, "bodies", "text")[0].clone();
-    assert!(text.contains("[quoted history: "), "{text}");
-    assert!(text.contains("quoted=true shows it]"), "{text}");
-    // Without fences, the line still begins with a word of eight characters.
-    let line = text.lines().find(|line| line.contains("[quoted history: ")).unwrap();
-    assert_eq!(line.find(" [quoted history: "), Some(8), "{line}");
-    let whole = session.json("mail_read", json!({"ids": [id], "quoted": true})).await;
-    let whole = column(&whole, "bodies", "text")[0].clone();
-    assert!(whole.contains("[quoted history]\n"), "{whole}");
-    assert!(whole.len() > text.len() + 500);
-}
-
-/// In a thread each message shows its new text, and its quoted text takes another call.
-#[tokio::test]
-async fn threads_show_what_is_new() {
-    let mail = TempDir::new().unwrap();
-    let point = |n: usize| format!("Point {n} of the plan takes some words to be told in full.");
-    let plan: Vec<String> = (1..=4).map(point).collect();
-    let quoted: Vec<String> = plan.iter().map(|line| format!("> {line}")).collect();
-    let signed = "Ann Lee, Head of Sales\nACME Ltd, Mill Lane 1, London, www.acme.example";
-    let first = format!("{}\n\n-- \n{signed}\n", plan.join("\n"));
-    let second = format!("{}\nFine.\n{}\nNot so.\n", quoted[..3].join("\n"), quoted[3]);
-    for (number, mark, text) in [(1, "", first), (2, "Re: ", second)] {
-        let head = format!(
-            "From: b{number}@example.com\nTo: me@example.com\nSubject: {mark}The plan\n\
-             Date: Mon, 2 Nov 2026 10:0{number}:00 +0000\nMessage-ID: <{number}@example.com>\n\
-             References: <1@example.com>"
-        );
-        write_message(mail.path(), &format!("{number}.eml"), &head, &text);
-    }
-    let mut session = Session::over(Some(mail.path())).await;
-    let found = session.json("mail_search", json!({})).await;
-    let ids = column(&found, "messages", "id");
-    let texts = |read: &Value| -> Vec<String> {
-        let texts = column(read, "bodies", "text").into_iter();
-        // The texts without the fence's word.
-        texts
-            .map(|text| {
-                text.lines()
-                    .map(|line| match line.split_once(" [") {
-                        Some((word, rest)) if word.len() == 8 => format!("% [{rest}\n"),
-                        _ => format!("{line}\n"),
-                    })
-                    .collect()
-            })
-            .collect()
-    };
-    let read = session.json("mail_read", json!({"ids": ids})).await;
-    assert_eq!(
-        texts(&read),
-        [
-            format!(
-                "% [176 characters repeated from {} not shown; quoted=true shows them]\nFine.\n{}\nNot so.\n",
-                ids[1], quoted[3]
-            ),
-            format!(
-                "{}\n\n% [signature: 73 characters not shown; signature=true shows it]\n",
-                plan.join("\n")
-            ),
-        ]
-    );
-    let read =
-        session.json("mail_read", json!({"ids": ids, "quoted": true, "signature": true})).await;
-    let whole = format!("{}\n\n--\n{signed}\n", plan.join("\n"));
-    assert_eq!(
-        texts(&read),
-        [format!("{}\nFine.\n{}\nNot so.\n", quoted[..3].join("\n"), quoted[3]), whole]
-    );
-}
-
-#[tokio::test]
-async fn body_is_read_in_every_format() {
-    let mut session = Session::sample().await;
-    let found = session.json("mail_search", json!({"q": "filename:csv"})).await;
-    let id = column(&found, "messages", "id")[0].clone();
-    for (body, kind) in [
-        ("text", "plain"),
-        ("md", "plain"),
-        ("html", "plain"),
-        ("raw", "raw"),
-        ("headers", "headers"),
-    ] {
-        let read = session.json("mail_read", json!({"ids": [id], "body": body})).await;
-        assert_eq!(column(&read, "bodies", "type"), [kind], "{body}");
-        let text = &column(&read, "bodies", "text")[0];
-        assert_eq!(text.contains("Message-ID: "), matches!(body, "raw" | "headers"), "{body}");
-    }
-    let none = session.json("mail_read", json!({"ids": [id], "body": "none"})).await;
-    let read = session.json("mail_read", json!({"ids": [id]})).await;
-    assert_eq!(none["bodies"][0]["chars"], read["bodies"][0]["chars"]);
-    assert_eq!((&none["bodies"][0]["shown"], none["bodies"][0].get("text")), (&json!(0), None));
-    assert_eq!(column(&read, "attachments", "name"), ["guests-vesper.csv"]);
-    assert_eq!(column(&read, "attachments", "type"), ["text/csv"]);
-    assert_eq!(column(&read, "attachments", "message"), [id]);
 }
 
 /// Every sample message is readable and has no invisible characters left.
@@ -361,44 +172,6 @@ async fn windowed_long_body_loses_nothing() {
         }
     }
     assert!(text.join("\n") == long.trim_end(), "{} lines", text.len());
-}
-
-/// Text cut from a cell is counted, noted, and available by another call.
-#[tokio::test]
-async fn omitted_row_content_is_noted_and_available() {
-    let mail = TempDir::new().unwrap();
-    let name = format!("{}the end", "Nina of the association for quiet ".repeat(5));
-    let to: Vec<String> = (1..=9).map(|at| format!("p{at}@example.com")).collect();
-    let head = format!(
-        "From: {name} <nina@example.com>\nTo: {}\nSubject: {}over\nMessage-ID: <1@example.com>",
-        to.join(", "),
-        "and on ".repeat(20)
-    );
-    write_message(mail.path(), "one.eml", &head, "Hello.");
-    let mut session = Session::over(Some(mail.path())).await;
-    let fields = json!(["from", "to", "subject"]);
-    let blocks = session.ok("mail_search", json!({ "fields": fields })).await;
-    let (_, row) = blocks[0].split_once("\n  m1\t").unwrap();
-    let row: Vec<&str> = row.split('\t').collect();
-    assert!(row[0].ends_with("… <nina@example.com>"), "{row:?}");
-    assert!(row[2].ends_with("p5@example.com +4"), "{row:?}");
-    let (_, cut) = blocks[0].split_once("cut: \"").unwrap();
-    let (expected, id) = cut.split_once("; whole: output_read id=").unwrap();
-    assert_eq!(expected, "cut cells: from in 1, subject in 1, to in 1");
-    let (id, _) = id.split_once('"').unwrap();
-    let whole = session.ok("output_read", json!({ "id": id })).await;
-    for (column, text) in [
-        ("from", format!("{name} <nina@example.com>")),
-        ("to", to.join(", ")),
-        ("subject", format!("{}over", "and on ".repeat(20))),
-    ] {
-        let fence = format!("<<<m1.{column} ");
-        assert!(whole[1].contains(&fence), "{whole:?}");
-        assert!(whole[1].contains(&format!("\n{text}\n")), "{whole:?}");
-    }
-    // A message that is read has four times the space.
-    let read = session.json("mail_read", json!({"ids": ["m1"]})).await;
-    assert_eq!(read["messages"][0]["from"], format!("{name} <nina@example.com>"));
 }
 
 /// Text outside a window is available to a process that has never seen it: the process repeats the
@@ -578,38 +351,6 @@ async fn expired_token_is_refreshed_and_revoked_grant_reported() {
     session.sandbox.revoke_all();
     let expected = session.error("mail_search", json!({"limit": 5})).await;
     assert!(expected.ends_with("run `daysheet account add microsoft`"), "{expected}");
-}
-
-#[tokio::test]
-async fn folders_are_listed_with_counts_and_found_by_name() {
-    let mut session = Session::sample().await;
-    let all = session.json("lookup", json!({"kind": "folders"})).await;
-    assert_eq!(column(&all, "folders", "name")[0], "inbox");
-    let some = session.json("lookup", json!({"kind": "folders", "q": "nordl"})).await;
-    assert_eq!(column(&some, "folders", "name"), ["Clients/Nordlicht"]);
-    assert_eq!(column(&some, "folders", "total"), ["9"]);
-    let handle = column(&some, "folders", "id")[0].clone();
-    let by_handle = session.json("mail_search", json!({"folder": handle})).await;
-    let by_name = session.json("mail_search", json!({"folder": "clients/nordlicht"})).await;
-    assert_eq!(by_handle["messages"], by_name["messages"]);
-    let unknown = session.error("mail_search", json!({"folder": "Klienten"})).await;
-    assert_eq!(unknown, "there is no label or folder `Klienten`: lookup kind=folders lists them");
-    let near = session.error("mail_search", json!({"q": "label:nordlicht"})).await;
-    assert_eq!(
-        near,
-        "there is no label or folder `nordlicht`: use one of these: `Clients/Nordlicht`"
-    );
-    let label = session.json("mail_search", json!({"q": "label:updates"})).await;
-    let category = session.json("mail_search", json!({"q": "category:updates"})).await;
-    assert_eq!(label["messages"], category["messages"]);
-    assert_ne!(label["messages"], json!([]));
-    let page = session.json("lookup", json!({"kind": "folders", "limit": 5})).await;
-    let rest = session
-        .json("lookup", json!({"kind": "folders", "limit": 100, "cursor": page["next"]}))
-        .await;
-    let mut both = column(&page, "folders", "id");
-    both.extend(column(&rest, "folders", "id"));
-    assert_eq!(both, column(&all, "folders", "id"));
 }
 
 #[tokio::test]
@@ -825,24 +566,6 @@ async fn parts_that_mail_programs_do_not_show_are_attachments() {
     }
 }
 
-/// Invisible characters never reach the terminal, not even from a raw message.
-#[tokio::test]
-async fn raw_format_makes_invisible_characters_visible() {
-    let mail = TempDir::new().unwrap();
-    write_message(
-        mail.path(),
-        "raw.eml",
-        "From: a@example.com\nTo: me@example.com\nSubject: raw\nMessage-ID: <1@x.example>\nContent-Type: text/plain; charset=utf-8",
-        "a\u{1b}[31mred\u{202e}b\u{200b}c",
-    );
-    let mut session = Session::over(Some(mail.path())).await;
-    session.ok("mail_search", json!({})).await;
-    let read = session.json("mail_read", json!({"ids": ["m1"], "body": "raw"})).await;
-    let text = column(&read, "bodies", "text")[0].clone();
-    let seen = r"a\u{1b}[31mred[1 invisible character]b[1 invisible character]c";
-    assert!(text.ends_with(seen), "{text}");
-}
-
 #[tokio::test]
 async fn handle_of_a_signed_out_account_is_noted() {
     let mail = mailboxes(&["ana@example.com", "bo@example.com"]);
@@ -864,17 +587,6 @@ async fn handle_of_a_signed_out_account_is_noted() {
         ),
         "{blocks:?}"
     );
-}
-
-#[tokio::test]
-async fn a_folder_is_found_by_handle_name_and_id() {
-    let mut session = Session::sample().await;
-    let all = session.json("lookup", json!({"kind": "folders", "q": "nordlicht"})).await;
-    let row = all["folders"][0].clone();
-    for expected in [&row["id"], &row["name"], &row["provider_id"]] {
-        let found = session.json("mail_search", json!({"folder": expected, "limit": 50})).await;
-        assert_eq!(column(&found, "messages", "id").len(), 9, "{expected}");
-    }
 }
 
 /// Ten long messages are not held in memory at once. Later ones are behind a cursor, and none is
@@ -899,39 +611,4 @@ async fn long_messages_are_left_to_the_cursor() {
     assert!(notes.contains("messages: 8; 2 more messages: cursor=p1"), "{notes}");
     let blocks = session.ok("mail_read", json!({"cursor": "p1", "budget": 4000})).await;
     assert!(blocks.last().unwrap().contains("messages: 2"), "{blocks:?}");
-}
-
-/// Gmail assigns categories and importance, and users may correct both.
-#[tokio::test]
-async fn categories_and_importance_are_set_and_undone() {
-    let mut session = Session::written(SandboxUser::These(&[("google", ME)])).await;
-    let search = json!({"q": "subject:\"who sleeps\" in:inbox", "fields": ["flags", "labels"]});
-    let mut seen = session.ok("mail_search", search.clone()).await;
-    seen.truncate(1);
-    let calls = [
-        json!({"ids": ["m1"], "do": "label", "to": ["promotions", "important"]}),
-        json!({"ids": ["m1"], "do": "move", "to": ["important"]}),
-        json!({"undo": "u1"}),
-    ];
-    for call in calls {
-        seen.push(session.call("mail_modify", call).await.blocks.remove(0));
-        seen.push(session.ok("mail_search", search.clone()).await.remove(0));
-    }
-    let row = |flags: &str, labels: &str| {
-        format!("messages[1\t]{{id\tflags\tlabels}}:\n  m1\t{flags}\t{labels}")
-    };
-    let subject = "\"Re: Lisbon: who sleeps where\"";
-    let modified = "modified[1\t]{id\tsubject\tbefore\tafter}:\n  m1";
-    assert_eq!(
-        seen,
-        [
-            row("\"\"", "Travel"),
-            format!("done: 1\nundo: u1\n{modified}\t{subject}\t\"\"\tpromotions, important"),
-            row("important", "Travel, promotions"),
-            "`important` is no folder at Gmail: use do=label or do=unlabel".to_owned(),
-            row("important", "Travel, promotions"),
-            format!("undone: 1\nundo: u2\n{modified}\t{subject}\tpromotions, important\t\"\""),
-            row("\"\"", "Travel"),
-        ]
-    );
 }

@@ -45,7 +45,7 @@ const KNOWN: &[&str] = &[
 ];
 /// Words that may fill a placeholder: of lists, of places, and of reasons for doubt.
 const WORDS: &str = "and more in places over on a picture or gradient pale tiny covered off the \
-                     page clipped by its style";
+                     page clipped by style";
 /// The maximum number of notes on one text.
 const MAX_NOTES: usize = 20;
 

@@ -292,6 +292,8 @@ const HONEST: &[(&str, &str)] = &cases! {
         "<style>.d{padding:20px max(20px,env(safe-area-inset-right)) env(safe-area-inset-bottom,9px)}</style><p class=d>SHOWN</p>";
     "a font of the sender",
         "<style>@font-face{font-family:x;src:url(x.woff2);size-adjust:97%}</style><p style='font-family:x'>SHOWN</p>";
+    "filters of Internet Explorer",
+        "<p style='filter:alpha(opacity=50)'>SHOWN</p><p style='filter:progid:DXImageTransform.Microsoft.gradient(startColorstr=#fff)'></p>";
     "a field of a form",
         "<style>::placeholder{color:#767676}</style><p>SHOWN</p><input type=hidden placeholder=x>";
 };

@@ -78,7 +78,7 @@ impl HidingMethod {
             Self::Transparent => "transparent",
             Self::Layer => "on layers that are switched off",
             Self::Marked => "marked as hidden",
-            Self::Style => "by its style",
+            Self::Style => "by style",
             Self::Filtered => "by a filter",
             Self::Row | Self::Column => "",
         }

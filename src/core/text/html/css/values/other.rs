@@ -98,7 +98,10 @@ const OTHERS: &[OtherProperty] = &[
     entry("contain", OtherEffect::Hides, |value| value.only(&["none", "layout", "style"])),
     entry("container-type", OtherEffect::Hides, |value| value.only(&["normal"])),
     entry("content-visibility", OtherEffect::Hides, |value| value.only(&["visible", "auto"])),
-    entry("filter", OtherEffect::Hides, |value| value.only(&["none"])),
+    // Filters of Internet Explorer are no valid values.
+    entry("filter", OtherEffect::Hides, |value| {
+        value.only(&["none"]) || value.words.iter().any(|word| word == "progid" || word == "alpha")
+    }),
     // Without a basis, a box may have no width.
     entry("flex", OtherEffect::Clips, |value| {
         !value.words.is_empty() || matches!(value.numbers[..], [_, _, basis] if basis > 0.0)

@@ -4,8 +4,9 @@
 //! The first line of a file is its subject. A transcript begins with `# ` and its name, followed by
 //! its head and its calls:
 //!
-//! - `@ name=value` is a setting, such as `@ DAYSHEET_ACCESS=read`; `@ accounts=google microsoft` are
-//!   the accounts, over the samples; `@ faults=…` are faults as for `daysheet serve --sandbox`.
+//! - `@ name=value` is a setting, such as `@ DAYSHEET_ACCESS=read`; `@ accounts=google work` are
+//!   the accounts, and `@ accounts=each` runs the transcript at Google and at Microsoft: lines that
+//!   differ begin with `g` and `m`; `@ faults=…` are faults as for `daysheet serve --sandbox`.
 //! - `< ` is a line of a message. The messages of a transcript are the mailbox at Google, and have
 //!   been listed before with their files. `< --` begins the next message, and `< swap: a => b`
 //!   replaces a value in the service's answers.
@@ -32,6 +33,9 @@ use tempfile::TempDir;
 use self::mailbox::unescaped;
 use crate::common::clock;
 use crate::support::{ME, Session, config};
+
+/// The address of the sample mailbox for work.
+const WORK: &str = "mira@lindqvist-lamps.example";
 
 /// A word of strangers that no line of ours may contain.
 const THEIRS: &str = "evil";
@@ -84,21 +88,34 @@ impl<'t> Transcript<'t> {
     }
 }
 
-/// Starts the session of a transcript, over the samples or its own mailbox.
-async fn session(transcript: &Transcript<'_>) -> Session {
+/// Accounts that are signed in, by provider and address; `None` for those of `--sandbox`.
+type Accounts = Option<&'static [(&'static str, &'static str)]>;
+
+/// Returns the accounts of each run of a transcript.
+fn runs(transcript: &Transcript<'_>) -> Vec<Accounts> {
+    match transcript.setting("accounts") {
+        None => vec![Some(&[("google", ME)])],
+        Some("google work") => vec![Some(&[("google", ME), ("microsoft", WORK)])],
+        Some("each") => vec![Some(&[("google", ME)]), Some(&[("microsoft", ME)])],
+        Some("usual") => vec![None],
+        Some(other) => panic!("{}: unknown accounts {other}", transcript.name),
+    }
+}
+
+/// Starts a session of a transcript, over the samples or its own mailbox.
+async fn session(transcript: &Transcript<'_>, accounts: Accounts) -> Session {
     let mail = TempDir::new().unwrap();
     let lines: Vec<&str> = transcript.head("< ").collect();
     let mut has_mail = false;
-    for (number, message) in lines.split(|line| *line == "--").enumerate() {
-        has_mail |= mailbox::write(mail.path(), number, message);
+    for (_, owner) in accounts.unwrap_or_default() {
+        for (number, message) in lines.split(|line| *line == "--").enumerate() {
+            has_mail |= mailbox::write(&mail.path().join(owner), number, message);
+        }
     }
-    let who = match transcript.setting("accounts") {
-        Some("google microsoft") => SandboxUser::These(&[("google", ME), ("microsoft", ME)]),
-        Some("microsoft") => SandboxUser::These(&[("microsoft", ME)]),
-        Some("usual") => SandboxUser::Usual,
-        Some(other) => panic!("{}: unknown accounts {other}", transcript.name),
-        None if lines.is_empty() || has_mail => SandboxUser::These(&[("google", ME)]),
-        None => SandboxUser::Usual,
+    let who = match accounts {
+        // Values of the services are replaced in all of the sample accounts.
+        Some(accounts) if lines.is_empty() || has_mail => SandboxUser::These(accounts),
+        _ => SandboxUser::Usual,
     };
     let faults: FaultRates = transcript.setting("faults").unwrap_or_default().parse().unwrap();
     let settings: Vec<(&str, &str)> = transcript
@@ -135,7 +152,47 @@ async fn session(transcript: &Transcript<'_>) -> Session {
 
 /// Returns the answers to the calls of a transcript, line by line.
 async fn answers(transcript: &Transcript<'_>) -> Vec<Vec<String>> {
-    let mut session = session(transcript).await;
+    let mut all: Vec<Vec<String>> = Vec::new();
+    for accounts in runs(transcript) {
+        for (at, answer) in answers_at(transcript, accounts).await.into_iter().enumerate() {
+            match all.get_mut(at) {
+                None => all.push(answer),
+                Some(google) => *google = merged(google, &answer),
+            }
+        }
+    }
+    all
+}
+
+/// Returns the answers of Google and of Microsoft as one, with marks before lines that differ.
+fn merged(google: &[String], microsoft: &[String]) -> Vec<String> {
+    let is_same = |(one, other): &(&String, &String)| one == other;
+    let start = google.iter().zip(microsoft).take_while(is_same).count();
+    let (google_rest, microsoft_rest) = (&google[start..], &microsoft[start..]);
+    let rests = google_rest.iter().rev().zip(microsoft_rest.iter().rev());
+    let end = rests.take_while(is_same).count();
+    let (end, mut out) = (google.len() - end, google[..start].to_vec());
+    let google_own = &google[start..end];
+    let microsoft_own = &microsoft[start..start + microsoft_rest.len() + end - google.len()];
+    if google_own.len() == microsoft_own.len() {
+        for (one, other) in google_own.iter().zip(microsoft_own) {
+            if one == other {
+                out.push(one.clone());
+            } else {
+                out.extend([format!("g{one}"), format!("m{other}")]);
+            }
+        }
+    } else {
+        out.extend(google_own.iter().map(|line| format!("g{line}")));
+        out.extend(microsoft_own.iter().map(|line| format!("m{line}")));
+    }
+    out.extend_from_slice(&google[end..]);
+    out
+}
+
+/// Returns the answers of one run.
+async fn answers_at(transcript: &Transcript<'_>, accounts: Accounts) -> Vec<Vec<String>> {
+    let mut session = session(transcript, accounts).await;
     let mut all = Vec::new();
     let mut output = String::new();
     for (call, _) in &transcript.calls {

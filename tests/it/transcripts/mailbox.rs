@@ -149,6 +149,8 @@ pub fn write(folder: &Path, number: usize, lines: &[&str]) -> bool {
             ["swap"] => continue,
             ["text"] => body = format!("Content-Type: text/plain; charset=utf-8\n\n{value}\n"),
             ["html"] => body = format!("Content-Type: text/html; charset=utf-8\n\n{value}\n"),
+            ["part", media] => files
+                .push_str(&format!("--b\nContent-Type: {}\n\n{value}\n", media.replace('_', " "))),
             ["file", name, media] => {
                 let bytes = match *media {
                     "docx" => docx(&value),
@@ -198,7 +200,7 @@ pub fn write(folder: &Path, number: usize, lines: &[&str]) -> bool {
     headers.push_str("Content-Type: multipart/mixed; boundary=b");
     if there {
         write_message(
-            &folder.join(ME),
+            folder,
             &format!("{number}.eml"),
             &headers,
             &format!("--b\n{body}{files}--b--\n"),

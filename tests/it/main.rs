@@ -64,7 +64,6 @@ mod free;
 mod generated;
 mod gmail;
 mod import;
-mod invitations;
 mod layers;
 mod levels;
 mod manage;

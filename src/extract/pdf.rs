@@ -9,7 +9,7 @@ mod hidden;
 mod layout;
 mod probe;
 
-use daysheet_core::text::visibility::HidingMethod;
+use daysheet_core::text::visibility::{FLAT, HidingMethod};
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
@@ -39,8 +39,6 @@ const PAINTED: u64 = 400_000_000;
 const ORDERS: usize = 4096;
 /// Bytes at the end of a file that are searched for its end marker. Readers search 1,024.
 const TAIL: usize = 2048;
-/// The size of a field, in points, below which its content is unreadable.
-const FLAT: f64 = 2.0;
 /// Maximum bytes of a link's words.
 const WORDS: usize = 120;
 /// A file without layers. If a page is drawn with its catalog, hayro draws all layers.

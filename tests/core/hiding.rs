@@ -180,6 +180,59 @@ const TRICKS: &[(&str, &str)] = &cases! {
         "<style>div>p{display:none}</style><div><p>SECRET</p></div>";
     "selector: lines between", "<style>div\n\tp{display:none}</style><div><p>SECRET</p></div>";
     "selector: beyond Ascii", "<style>.größe{display:none}</style><p class=größe>SECRET</p>";
+    // Properties that are not computed, and positions.
+    "not computed: a variable",
+        "<style>:root{--z:.01}</style><p style='zoom:var(--z)'>SECRET</p>";
+    "not computed: a sum",
+        "<p style='zoom:calc(1/4/4/4)'>SECRET</p>";
+    "not computed: empty later",
+        "<p style='filter:opacity(0);filter:'>SECRET</p>";
+    "not computed: invalid later",
+        "<p style='zoom:.01;zoom:foo'>SECRET</p>";
+    "not computed: another browser's later",
+        "<p style='filter:opacity(0);filter:alpha(opacity=90)'>SECRET</p>";
+    "not computed: letters in inches",
+        "<p style='letter-spacing:-1in'>SECRET</p>";
+    "not computed: a stroke in inches",
+        "<p style='-webkit-text-stroke:.5in #fff'>SECRET</p>";
+    "not computed: a thick stroke",
+        "<p style='-webkit-text-stroke:thick #fff'>SECRET</p>";
+    "not computed: zoom in zoom",
+        "<div style='zoom:.5'><div style='zoom:.5'><p style='zoom:.5'>SECRET</p></div></div>";
+    "not computed: a first line without fill",
+        "<style>.x::first-line{-webkit-text-fill-color:transparent}</style><p class=x>SECRET</p>";
+    "not computed: a basis of a pixel",
+        "<div style='display:flex'><div style='flex:0 0 1px;overflow:hidden'>SECRET</div></div>";
+    "not computed: a shadow within",
+        "<p style='color:#000;box-shadow:inset 0 99px #000'>SECRET</p>";
+    "not computed: a shadow over it",
+        "<p>SECRET</p><div style='position:relative;box-shadow:0 -100px #fff'>x</div>";
+    "not computed: under a box of a variable",
+        "<style>:root{--w:#fff}</style><div style='position:relative'>SECRET<div style='position:absolute;inset:0;background:var(--w)'></div></div>";
+    "placed: fixed in a moved box",
+        "<div style='transform:translateX(-9999px)'><p style='position:fixed;left:0'>SECRET</p></div>";
+    "placed: absolute in a box that cuts it off",
+        "<div style='transform:translate(0);overflow:hidden;height:0'><p style='position:absolute'>SECRET</p></div>";
+    "placed: a little above",
+        "<p style='position:absolute;top:-60px'>SECRET</p>";
+    "placed: a little to the left",
+        "<p style='position:absolute;left:-200px'>SECRET</p>";
+    "placed: by its margin",
+        "<p style='margin-left:-250px'>SECRET</p>";
+    "placed: flat",
+        "<p style='transform:scale(10,.01)'>SECRET</p>";
+    "placed: slanted",
+        "<p style='transform:skewX(89.9deg)'>SECRET</p>";
+    "later: a display of no browser",
+        "<p style='display:none;display:run-in'>SECRET</p>";
+    "later: a width of no browser",
+        "<p style='width:0;overflow:hidden;width:content'>SECRET</p>";
+    "selector: in a list with a host",
+        "<style>.x,:host(a){display:none}</style><p class=x>SECRET</p>";
+    "sheet: a title beside that of an icon",
+        "<link rel=icon title=a href=x><style title=b>.x{display:none}</style><p class=x>SECRET</p>";
+    "sheet: a font of half the size",
+        "<style>@font-face{font-family:x;src:local(Arial);size-adjust:21%}</style><p style='font-family:x'>SECRET</p>";
 };
 
 /// Returns further tricks, which are too long to write down.
@@ -292,6 +345,8 @@ const HONEST: &[(&str, &str)] = &cases! {
         "<style>.d{padding:20px max(20px,env(safe-area-inset-right)) env(safe-area-inset-bottom,9px)}</style><p class=d>SHOWN</p>";
     "a font of the sender",
         "<style>@font-face{font-family:x;src:url(x.woff2);size-adjust:97%}</style><p style='font-family:x'>SHOWN</p>";
+    "shadows of cards",
+        "<div style='box-shadow:0 4px 24px 0 rgba(0,0,0,.1),0 1px 2px rgba(0,0,0,.2);border-radius:8px;overflow:hidden'><div style='display:flex'><div style='flex:1'>SHOWN</div></div></div>";
     "filters of Internet Explorer",
         "<p style='filter:alpha(opacity=50)'>SHOWN</p><p style='filter:progid:DXImageTransform.Microsoft.gradient(startColorstr=#fff)'></p>";
     "a field of a form",
@@ -546,6 +601,6 @@ either: in doubt 6
 either: left out 1
 hidden: in doubt 167
 hidden: left out 251
-shown: in doubt 84
-shown: shown 239
+shown: in doubt 86
+shown: shown 237
 ";

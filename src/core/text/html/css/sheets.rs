@@ -20,9 +20,8 @@ pub fn sources(tree: &DomTree, sheet: &mut StyleSheet, mode: ValueMode) {
     for id in tree.below(ROOT) {
         let name = tree.name(id);
         sheet.unclear |= name == "meta" && is_dark(tree, id);
-        if !matches!(name, "style" | "link")
-            || name == "link" && tree.attr(id, "disabled").is_some()
-        {
+        let is_link = name == "link" && is_sheet(tree, id);
+        if name != "style" && !is_link {
             continue;
         }
         // Of sheets with a title, only the first set is in use; the others are alternatives.
@@ -31,7 +30,7 @@ pub fn sources(tree: &DomTree, sheet: &mut StyleSheet, mode: ValueMode) {
         {
             continue;
         }
-        let kind = tree.attr(id, "type").unwrap_or_default().trim();
+        let kind = tree.attr(id, "type").unwrap_or_default();
         let elsewhere = |query: &str| !media::applies(&mut Parser::new(query));
         if !kind.is_empty() && !kind.eq_ignore_ascii_case("text/css")
             || tree.attr(id, "media").is_some_and(elsewhere)
@@ -42,7 +41,7 @@ pub fn sources(tree: &DomTree, sheet: &mut StyleSheet, mode: ValueMode) {
             for text in tree.children(id).filter_map(|child| tree.text(child)) {
                 reader::read(sheet, text, mode);
             }
-        } else if is_sheet(tree, id) {
+        } else {
             // Nothing is fetched, and mail programs drop sheets in addresses.
             sheet.unclear |= condition::is_data(tree.attr(id, "href").unwrap_or_default());
         }
@@ -53,7 +52,7 @@ pub fn sources(tree: &DomTree, sheet: &mut StyleSheet, mode: ValueMode) {
 fn is_sheet(tree: &DomTree, id: NodeId) -> bool {
     let rel = tree.attr(id, "rel").unwrap_or_default();
     let has = |word: &str| rel.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(word));
-    has("stylesheet") && !has("alternate")
+    has("stylesheet") && !has("alternate") && tree.attr(id, "disabled").is_none()
 }
 
 /// Returns true for a `meta` element that asks for a dark page, on which other text is legible.

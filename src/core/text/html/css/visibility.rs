@@ -106,6 +106,7 @@ impl VisibilityWalker<'_> {
             return false;
         }
         let around = self.stack.last().unwrap_or(&self.page);
+        let clips = self.boxes.clips.len();
         let mut frame = ElementFrame {
             id,
             bounds: ElementBounds::of(tree, id, &style, &around.bounds, &mut self.boxes),
@@ -123,7 +124,7 @@ impl VisibilityWalker<'_> {
             first_text: self.shown.len(),
             covered: around.covered,
             picture: matches!(name, "img" | "video" | "canvas" | "object" | "embed"),
-            arranged: around.arranged || style.has(OtherEffect::Clips),
+            arranged: style.has(OtherEffect::Clips).then_some(clips).or(around.arranged),
             revealed: around.revealed
                 || style.has(OtherEffect::Reveals)
                 || style.has(OtherEffect::Redraws),
@@ -279,7 +280,7 @@ impl VisibilityWalker<'_> {
         }
         // The style of drawings is not computed.
         let is_drawn = self.tree.namespace(frame.id).ends_with("/svg");
-        let is_arranged = frame.arranged && frame.bounds.clip.is_some();
+        let is_arranged = self.boxes.may_squeeze(&frame.bounds, frame.arranged);
         let doubts = [
             frame.doubt,
             frame.covered.then_some(HidingMethod::Covered),
@@ -312,6 +313,7 @@ impl VisibilityWalker<'_> {
             is_unseen(first)
                 || first.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < CLEAR)
                 || first.unclear
+                || first.has(OtherEffect::Redraws)
                 || TextVisibility::of_size(size).is_hidden()
                 || self.contrast(frame, first).is_hidden()
         })

@@ -4,7 +4,6 @@ use cssparser::{Delimiter, ParseError, Parser, Token};
 use selectors::parser::{ParseRelative, SelectorList};
 
 use super::super::values::grammar;
-use super::super::values::other;
 use super::super::values::property::{self, ValueMode};
 use super::super::values::value::{ParseResult, invalid};
 use super::media::{self, ConditionTruth};
@@ -58,9 +57,9 @@ fn declared(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
     // The value is checked only for properties with a grammar here.
     Ok(if !property::properties_of(&name).is_empty() {
         ConditionTruth::from(taken)
-    } else if name.starts_with("--") || other::is_other(&name) {
+    } else if name.starts_with("--") {
         ConditionTruth::Yes
-    } else if name.starts_with('-') || name.starts_with("mso-") {
+    } else if ["-ms-", "-moz-", "mso-"].iter().any(|prefix| name.starts_with(prefix)) {
         ConditionTruth::No
     } else {
         ConditionTruth::Perhaps

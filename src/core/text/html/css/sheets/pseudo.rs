@@ -153,9 +153,9 @@ const NEVER: &[&str] = &[
 
 /// Pseudo-elements without text of the message.
 const PARTS: &[&str] = &[
-    "backdrop", "checkmark", "column", "cue", "details-content", "file-selector-button",
-    "grammar-error", "marker", "picker-icon", "scroll-marker", "scroll-marker-group",
-    "search-text", "selection", "spelling-error", "target-text", "view-transition",
+    "backdrop", "checkmark", "column", "cue", "file-selector-button", "grammar-error", "marker",
+    "picker-icon", "scroll-marker", "scroll-marker-group", "search-text", "selection",
+    "spelling-error", "target-text", "view-transition",
 ];
 
 impl<'i> selectors::Parser<'i> for SelectorGrammar {
@@ -241,6 +241,11 @@ impl<'i> selectors::Parser<'i> for SelectorGrammar {
                 // Any identifier is valid, but only the two above match (Selectors 4).
                 _ => Ok(PseudoClass::Never),
             },
+            // Only in shadow trees.
+            "host" | "host-context" => {
+                while input.next().is_ok() {}
+                Ok(PseudoClass::Never)
+            }
             "state" | "active-view-transition-type" => {
                 input.expect_ident()?;
                 Ok(PseudoClass::Never)
@@ -261,6 +266,10 @@ impl<'i> selectors::Parser<'i> for SelectorGrammar {
             "before" => ElementPart::Before,
             "after" => ElementPart::After,
             // Browsers accept every pseudo-element that begins with `-webkit-` (Selectors 4).
+            "details-content" => {
+                self.unclear.set(true);
+                ElementPart::Other
+            }
             name if PARTS.contains(&name) || name.starts_with("-webkit-") => ElementPart::Other,
             _ => return unsupported(),
         })

@@ -1,8 +1,8 @@
 //! Parsing of style sheets.
 //!
 //! The parser is Firefox's (`cssparser`), so an error ends at the same place as in a browser. Rules
-//! that mail programs drop (`@layer`, `@container`, `@import` and others) are skipped; a message with
-//! one is in doubt.
+//! that mail programs drop (`@layer`, `@container`, sheets in `data:` addresses and others) are
+//! skipped; a message with one is in doubt.
 
 use std::sync::Arc;
 
@@ -142,7 +142,7 @@ impl<'s> SheetReader<'s> {
     /// Reads an `@font-face` rule for a `size-adjust` that draws glyphs too small to be read.
     fn font(&mut self, input: &mut Parser<'_>) {
         /// Part of the font size below which text cannot be read.
-        const TINY: f32 = 0.2;
+        const TINY: f32 = 0.5;
         while !input.is_exhausted() {
             let size = input.parse_until_after(Delimiter::Semicolon, |input| {
                 input.expect_ident_matching("size-adjust")?;

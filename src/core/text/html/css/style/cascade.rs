@@ -206,8 +206,13 @@ impl<'t> StyleCascade<'t> {
         for property in in_order(&found) {
             let sets =
                 |line: &RuleLine| line.property == property || line.property == CssProperty::All;
-            let winner = found.iter().rev().find(|(_, line)| sets(line));
-            let Some((_, RuleLine { value, .. })) = winner else { continue };
+            let mut setting = found.iter().rev().filter(|(_, line)| sets(line));
+            let Some((_, RuleLine { value, .. })) = setting.next() else { continue };
+            // Whether a value of these properties is valid is not known, so that one that may hide
+            // text counts even if another one follows.
+            let may_hide = matches!(property, CssProperty::Other(_))
+                && setting.any(|(_, line)| line.value == PropertyValue::Unknown);
+            let value = if may_hide { &PropertyValue::Unknown } else { value };
             // Words and numbers are computed even if the limit of work is exceeded.
             let weight = value.weight();
             if weight > LIGHT && !work.spend(weight) {

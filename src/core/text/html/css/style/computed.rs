@@ -30,7 +30,7 @@ pub struct ComputedStyle {
     own: Vec<(CssProperty, PropertyValue)>,
     /// True if a value that may hide the element is not computed.
     pub unclear: bool,
-    /// The effects of properties that are not computed, other than hiding the element.
+    /// The effects of properties that are not computed.
     others: Vec<OtherEffect>,
     /// The style of its first line, first letter or placeholder, if that differs.
     pub first: Option<Box<ComputedStyle>>,
@@ -95,8 +95,10 @@ impl ComputedStyle {
         // A value that is not computed leaves the element in doubt.
         if *value == PropertyValue::Unknown {
             match property {
-                CssProperty::Other(name) if other::effect(name) != OtherEffect::Hides => {
-                    self.others.push(other::effect(name));
+                CssProperty::Other(name) => {
+                    let effect = other::effect(name);
+                    self.unclear |= matches!(effect, OtherEffect::Hides | OtherEffect::Spreads);
+                    self.others.push(effect);
                 }
                 _ => self.unclear = true,
             }
@@ -181,6 +183,11 @@ impl ComputedStyle {
     /// Returns the scale of relative lengths in this element.
     pub fn scale(&self, rem: f32) -> UnitScale {
         UnitScale { em: self.font, rem }
+    }
+
+    /// Returns true for a box that is out of the flow.
+    pub fn is_lifted(&self) -> bool {
+        matches!(self.keyword(CssProperty::Position), Some("absolute" | "fixed"))
     }
 
     /// Returns true if a property that is not computed has this effect.

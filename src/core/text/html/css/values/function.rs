@@ -1,7 +1,6 @@
 //! Values that are functions: images, shapes and transforms in the plane.
 //!
-//! They are validated as in a browser, but not computed: their percentages refer to a box whose
-//! size is unknown here. Other shapes and transforms are errors, which
+//! They are not computed: their percentages refer to a box whose size is unknown here. Other shapes and transforms are errors, which
 //! [`grammar`](super::grammar) takes as unknown.
 
 use std::sync::Arc;

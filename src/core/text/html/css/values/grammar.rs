@@ -19,13 +19,13 @@ const DISPLAY: &[&str] = &[
     "none", "block", "inline", "inline-block", "flex", "inline-flex", "grid", "inline-grid",
     "contents", "table", "inline-table", "table-row", "table-cell", "table-row-group",
     "table-header-group", "table-footer-group", "table-column", "table-column-group",
-    "table-caption", "list-item", "flow-root", "flow", "run-in", "-webkit-box",
-    "-webkit-inline-box", "-webkit-flex", "-webkit-inline-flex", "ruby", "ruby-text", "math",
+    "table-caption", "list-item", "flow-root", "flow", "-webkit-box", "-webkit-inline-box",
+    "-webkit-flex", "-webkit-inline-flex", "ruby", "ruby-text", "math",
 ];
 const SIZE: &[&str] = &[
     "auto", "none", "min-content", "max-content", "fit-content", "-webkit-fill-available",
-    "stretch", "content", "intrinsic", "min-intrinsic", "-webkit-min-content",
-    "-webkit-max-content", "-webkit-fit-content",
+    "stretch", "intrinsic", "min-intrinsic", "-webkit-min-content", "-webkit-max-content",
+    "-webkit-fit-content",
 ];
 const FONT_SIZES: &[&str] = &[
     "xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large",
@@ -217,15 +217,19 @@ fn extent(input: &mut Parser<'_>, unset: &str, mode: ValueMode) -> ParseResult<P
     }
 }
 
-/// Reads `white-space`, and ignores the words after the first.
+/// Reads `white-space`, of several words as one.
 fn white_space(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     const WORDS: &[&str] = &[
         "normal", "nowrap", "pre", "pre-wrap", "pre-line", "break-spaces", "wrap", "balance",
         "pretty", "stable", "collapse", "preserve", "auto", "preserve-breaks",
     ];
-    let first = keyword(input, WORDS)?;
-    while input.try_parse(Parser::expect_ident_cloned).is_ok() {}
-    Ok(PropertyValue::Word(first))
+    let mut word = keyword(input, WORDS)?;
+    while !input.is_exhausted() {
+        let other = keyword(input, WORDS)?;
+        // That lines are not broken decides whether their end is seen.
+        word = if other == "nowrap" { other } else { word };
+    }
+    Ok(PropertyValue::Word(word))
 }
 
 /// Reads `z-index`.
@@ -254,21 +258,23 @@ fn list_style(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     Ok(PropertyValue::Word(style.unwrap_or("disc")))
 }
 
-/// Reads `text-decoration`, as far as it strikes text out. A thick line may cover the text.
+/// Reads `text-decoration`, as far as it strikes text out. A thick line may cover text.
 fn strike(input: &mut Parser<'_>, mode: ValueMode) -> ParseResult<PropertyValue> {
     const WORDS: &[&str] = &[
         "none", "underline", "overline", "line-through", "blink", "solid", "double", "dotted",
         "dashed", "wavy", "auto", "from-font", "spelling-error",
     ];
-    let (mut word, mut is_thick) = ("none", false);
+    let (mut word, mut has_line, mut is_thick) = ("none", false, false);
     while !input.is_exhausted() {
         if let Ok(found) = input.try_parse(|input| keyword(input, WORDS)) {
             word = if found == "line-through" { found } else { word };
+            has_line |= matches!(found, "underline" | "overline" | "line-through");
         } else if input.try_parse(|input| paint(input, false)).is_err() {
-            is_thick |= length(input, true, true, mode.quirks)? != WrittenNumber::pixels(1.0);
+            let width = length(input, true, true, mode.quirks)?;
+            is_thick |= !matches!(width, WrittenNumber::Plain(n, _) if n <= 3.0);
         }
     }
-    if is_thick && word == "line-through" {
+    if is_thick && has_line {
         return Ok(PropertyValue::Unknown);
     }
     Ok(PropertyValue::Word(word))

@@ -1,6 +1,6 @@
 //! The properties that decide whether text is seen, by name.
 //!
-//! About thirty are computed; their grammar is in [`grammar`](super::grammar). Of all
+//! About forty are computed; their grammar is in [`grammar`](super::grammar). Of all
 //! [others](super::other), it is only known whether they are set to a harmless value.
 
 use std::sync::Arc;
@@ -163,7 +163,7 @@ pub fn properties_of(name: &str) -> &'static [CssProperty] {
         "float" => &[P::Float],
         "font" => &[P::FontSize, P::LineHeight],
         "font-size" => &[P::FontSize],
-        "height" | "block-size" => &[P::Height],
+        "height" | "block-size" | "-webkit-logical-height" => &[P::Height],
         "inset" => INSET,
         "inset-block" => &[P::Top, P::Bottom],
         "inset-inline" => &[P::Left, P::Right],
@@ -172,11 +172,11 @@ pub fn properties_of(name: &str) -> &'static [CssProperty] {
         "list-style" | "list-style-type" => &[P::ListStyle],
         "margin" => MARGIN,
         "margin-block" => &[P::MarginTop, P::MarginBottom],
-        "margin-bottom" | "margin-block-end" => &[P::MarginBottom],
+        "margin-bottom" | "margin-block-end" | "-webkit-margin-after" => &[P::MarginBottom],
         "margin-inline" => &[P::MarginLeft, P::MarginRight],
         "margin-left" | "margin-inline-start" | "-webkit-margin-start" => &[P::MarginLeft],
         "margin-right" | "margin-inline-end" | "-webkit-margin-end" => &[P::MarginRight],
-        "margin-top" | "margin-block-start" => &[P::MarginTop],
+        "margin-top" | "margin-block-start" | "-webkit-margin-before" => &[P::MarginTop],
         "max-height" | "max-block-size" => &[P::MaxHeight],
         "max-width" | "max-inline-size" => &[P::MaxWidth],
         "min-height" | "min-block-size" => &[P::MinHeight],
@@ -201,7 +201,7 @@ pub fn properties_of(name: &str) -> &'static [CssProperty] {
         "unicode-bidi" => &[P::UnicodeBidi],
         "visibility" => &[P::Visibility],
         "white-space" | "white-space-collapse" => &[P::WhiteSpace],
-        "width" | "inline-size" => &[P::Width],
+        "width" | "inline-size" | "-webkit-logical-width" => &[P::Width],
         "z-index" => &[P::ZIndex],
         _ => &[],
     }

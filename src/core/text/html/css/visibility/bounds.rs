@@ -11,6 +11,8 @@ use crate::text::html::tree::{DomTree, NodeId};
 
 /// Offset to the left or top from which text may be out of sight, in pixels.
 pub const FAR: f32 = -300.0;
+/// Offset to the left or top from which a part of a text may be out of sight, in pixels.
+pub const NEAR: f32 = -40.0;
 /// The same for a box placed from the top of the page, which has no content above.
 pub const ABOVE: f32 = -100.0;
 
@@ -40,6 +42,8 @@ pub struct ElementBounds {
     pub(super) lifted: bool,
     /// True if it is placed from the window, by `position: fixed`.
     pub(super) fixed: bool,
+    /// True in a transformed box, from which fixed boxes are placed.
+    holds_fixed: bool,
     /// True in a table cell that may have no width.
     pub(super) squeezed: bool,
     /// The origin of boxes placed in it, and true if that is the page's.
@@ -79,6 +83,7 @@ impl ElementBounds {
             reach: None,
             lifted: false,
             fixed: false,
+            holds_fixed: false,
             squeezed: false,
             base: (0.0, 0.0, true),
             clip: None,
@@ -102,7 +107,7 @@ impl ElementBounds {
     ) -> Self {
         let display = style.keyword(P::Display).unwrap_or("inline");
         let position = style.keyword(P::Position).unwrap_or("static");
-        let is_placed = matches!(position, "absolute" | "fixed");
+        let is_placed = style.is_lifted();
         let floats = style.keyword(P::Float).is_some_and(|word| word != "none");
         let contents = display == "contents";
         let mut bounds = Self {
@@ -155,16 +160,19 @@ impl ElementBounds {
         (self.x - other.x, self.y - other.y)
     }
 
-    /// Displaces the box, and places boxes in it from its corner.
+    /// Displaces a transformed box, and places boxes in it from its corner.
     pub fn shift(&mut self, x: f32, y: f32) {
         self.x += x;
         self.y += y;
         self.base = (self.x, self.y, false);
+        self.clip_placed = self.clip;
+        self.holds_fixed = true;
     }
 
     /// Places a box that is out of the flow.
     fn lift(&mut self, style: &ComputedStyle, outer: &Self, position: &str) {
-        self.fixed = position == "fixed";
+        // In a transformed box, a fixed box is placed like an absolute one (CSS Transforms).
+        self.fixed = position == "fixed" && !outer.holds_fixed;
         let (x, y, page) = if self.fixed { (0.0, 0.0, true) } else { outer.base };
         // A box out of the flow is clipped only by the boxes that it is placed in.
         self.clip = if self.fixed { None } else { outer.clip_placed };
@@ -241,8 +249,7 @@ impl ElementBounds {
         );
         // A float takes room only if it leaves none beside it.
         let is_wide = style.size(P::Width).is_some_and(|width| width.part >= 1.0);
-        let is_placed = matches!(style.keyword(P::Position), Some("absolute" | "fixed"));
-        self.around = self.clip.filter(|_| outer.flows && (!out || is_wide && !is_placed));
+        self.around = self.clip.filter(|_| outer.flows && (!out || is_wide && !style.is_lifted()));
         if let Some(clip) = self.around.and_then(|at| boxes.clips.get_mut(at)) {
             let margin = style.px(P::MarginTop, outer.width).unwrap_or_default().max(0.0);
             clip.used += margin + top;
@@ -291,6 +298,7 @@ impl ElementBounds {
             padding,
             width: width.or(self.width).filter(|_| across),
             height: height.filter(|_| down),
+            is_sized: width.is_some() || height.is_some(),
             scrolls: words
                 .iter()
                 .flatten()

@@ -21,6 +21,8 @@ pub struct ClipBox {
     pub padding: [f32; 4],
     pub width: Option<f32>,
     pub height: Option<f32>,
+    /// True if its width or height is set, and not that of its parent or content.
+    pub is_sized: bool,
     /// True if the rest can be reached by scrolling.
     pub scrolls: bool,
     /// The height used so far, about.

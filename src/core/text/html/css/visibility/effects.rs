@@ -6,8 +6,8 @@ use super::transform::{BoxRemainder, left, moved};
 use super::walker::{ElementFrame, VisibilityWalker};
 use crate::text::visibility::{CLEAR, HidingMethod};
 
-/// The part of an area up to which a shrunk element counts as gone.
-const GONE: f32 = 0.003;
+/// The scale up to which a shrunk element counts as gone.
+const GONE: f32 = 0.055;
 
 impl VisibilityWalker<'_> {
     /// Applies the properties that change how a whole element is drawn; returns true if it is
@@ -22,8 +22,7 @@ impl VisibilityWalker<'_> {
         }
         self.replace_ground(frame, name);
         // `clip` has no effect on other boxes.
-        let is_placed = matches!(frame.style.keyword(P::Position), Some("absolute" | "fixed"));
-        is_placed && self.is_cut_away(frame, P::Clip)
+        frame.style.is_lifted() && self.is_cut_away(frame, P::Clip)
             || self.is_cut_away(frame, P::ClipPath)
             // Transforms do not apply to inline boxes.
             || !frame.bounds.inline && self.transforms(frame)
@@ -74,8 +73,8 @@ impl VisibilityWalker<'_> {
         let size = (width.unwrap_or(SCREEN.0).max(1.0), height.unwrap_or(20.0).max(1.0));
         let moved = moved(calls, &frame.style.scale(self.cascade.rem()), size);
         frame.stacks = true;
-        frame.scale *= moved.area.sqrt();
+        frame.scale *= moved.scale;
         frame.bounds.shift(moved.x, moved.y);
-        moved.area <= GONE
+        moved.scale <= GONE
     }
 }

@@ -84,7 +84,7 @@ impl VisibilityWalker<'_> {
                 }
             }
         }
-        let lifted = matches!(frame.style.keyword(P::Position), Some("absolute" | "fixed"));
+        let lifted = frame.style.is_lifted();
         if let Some(around) = self.stack.last_mut() {
             // Floats give a height only to a box that contains floats.
             around.filled |= frame.filled && (!is_out(frame) || !lifted && holds_floats(around));
@@ -94,8 +94,7 @@ impl VisibilityWalker<'_> {
 
 /// Returns true for a box that adds no height to its parent.
 fn is_out(frame: &ElementFrame) -> bool {
-    frame.style.keyword(P::Float).is_some_and(|word| word != "none")
-        || matches!(frame.style.keyword(P::Position), Some("absolute" | "fixed"))
+    frame.style.keyword(P::Float).is_some_and(|word| word != "none") || frame.style.is_lifted()
 }
 
 /// Returns true for a box that encloses its floats.

@@ -40,12 +40,9 @@ impl VisibilityWalker<'_> {
         let atomic = frame.picture || display == Some("inline-block");
         let (x, y) = frame.bounds.from(around);
         let up = y <= -UP || atomic && x <= -BACK;
-        let is_lifted = |style: &ComputedStyle| {
-            matches!(style.keyword(P::Position), Some("absolute" | "fixed"))
-        };
-        let lifted = is_lifted(style);
+        let lifted = style.is_lifted();
         // An opaque box that fills a lifted one covers as much as that one.
-        let within = self.stack.iter().rposition(|frame| is_lifted(&frame.style)).filter(|_| {
+        let within = self.stack.iter().rposition(|frame| frame.style.is_lifted()).filter(|_| {
             let fills = |side, least| {
                 style.size(side).is_some_and(|size| size.n >= least || size.part >= 0.5)
             };
@@ -63,6 +60,7 @@ impl VisibilityWalker<'_> {
         let edges = style.has(OtherEffect::Paints) || style.has(OtherEffect::Spreads);
         let paints = frame.opaque
             || edges
+            || style.unclear
             || frame.picture
             || style.images(P::BackgroundImage).contains(&CssImage::Picture);
         let under = frame.style.size(CssProperty::ZIndex).is_some_and(|z| z.n < 0.0);

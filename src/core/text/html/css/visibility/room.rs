@@ -2,7 +2,7 @@
 
 use super::super::sheets::media::SCREEN;
 use super::super::style::computed::ComputedStyle;
-use super::bounds::{ABOVE, ElementBounds, FAR};
+use super::bounds::{ABOVE, ElementBounds, FAR, NEAR};
 use super::clip::{ClipBox, ClipBoxes, NARROW, TextExtent, WIDE};
 use crate::text::visibility::{HidingMethod, TextVisibility};
 
@@ -49,6 +49,15 @@ impl ClipBoxes {
         }
     }
 
+    /// Returns true if a box may have no room for its text: below `arranged` clips, boxes are placed in
+    /// a way that is not computed.
+    pub fn may_squeeze(&self, bounds: &ElementBounds, arranged: Option<usize>) -> bool {
+        let Some((arranged, at)) = arranged.zip(bounds.clip) else { return false };
+        // An outer clip that is as large as its content cuts nothing off.
+        let cuts = |clip: &ClipBox| clip.is_sized && !clip.scrolls;
+        at >= arranged || self.clips.get(at).is_some_and(cuts)
+    }
+
     /// Decides whether a text of `chars` characters is seen within bounds.
     pub fn visibility_at(
         &self,
@@ -71,6 +80,13 @@ impl ClipBoxes {
                 return TextVisibility::Hidden(HidingMethod::Clipped);
             }
             at = clip.outer;
+        }
+        // Nothing is before a box that is placed from the corner of the page.
+        if bounds.lifted && (x + reach <= 0.0 || bounds.y + tall <= 0.0) {
+            return TextVisibility::Hidden(HidingMethod::OffPage);
+        }
+        if x <= NEAR || bounds.lifted && bounds.y <= NEAR {
+            doubt = Some(HidingMethod::OffPage);
         }
         let edge = if bounds.lifted || indent < 0.0 { reach } else { reach.max(SCREEN.0) };
         if x <= FAR {

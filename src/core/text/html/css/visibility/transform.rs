@@ -12,8 +12,8 @@ pub struct TransformedBox {
     /// Displacement of its middle, in pixels.
     pub x: f32,
     pub y: f32,
-    /// Its area relative to the original one.
-    pub area: f32,
+    /// The smallest scale in any direction.
+    pub scale: f32,
 }
 
 /// Applies `calls` to a box of this size, in pixels. The origin is its middle.
@@ -21,7 +21,13 @@ pub fn moved(calls: &[NumericFunction], scale: &UnitScale, size: (f32, f32)) -> 
     let start = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
     let [a, b, c, d, x, y] =
         calls.iter().fold(start, |all, call| times(all, matrix(call, scale, size)));
-    TransformedBox { x, y, area: (a * d - b * c).abs() }
+    // The smaller singular value of the matrix: its area by the larger one.
+    let squares = a * a + b * b + c * c + d * d;
+    let area = (a * d - b * c).abs();
+    let root = (squares * squares - 4.0 * area * area).max(0.0).sqrt();
+    let largest = f32::midpoint(squares, root).sqrt();
+    let scale = if largest > 0.0 { area / largest } else { 0.0 };
+    TransformedBox { x, y, scale }
 }
 
 fn times([a, b, c, d, e, f]: Matrix, [u, v, w, z, x, y]: Matrix) -> Matrix {
@@ -61,7 +67,7 @@ fn matrix(call: &NumericFunction, scale: &UnitScale, (width, height): (f32, f32)
 }
 
 /// Typical boxes of text: a word, a line, a page.
-const BOXES: [(f32, f32); 3] = [(60.0, 16.0), (600.0, 20.0), (1264.0, 400.0)];
+const BOXES: [(f32, f32); 4] = [(60.0, 16.0), (600.0, 20.0), (1264.0, 400.0), (1264.0, 4_000.0)];
 
 /// Maximum width or height of a strip that shows no text, in pixels.
 const STRIP: f32 = 3.0;

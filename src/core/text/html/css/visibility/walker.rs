@@ -75,8 +75,9 @@ pub struct ElementFrame {
     pub(super) covered: bool,
     /// True for an element that is a picture.
     pub(super) picture: bool,
-    /// True if a property that is not computed may leave it no room in a clip.
-    pub(super) arranged: bool,
+    /// The number of clips before the element, if a property that is not computed may leave it no
+    /// room in a clip.
+    pub(super) arranged: Option<usize>,
     /// True if a property that is not computed may show text that others hide.
     pub(super) revealed: bool,
     /// The style of its first line, if that differs.
@@ -126,7 +127,7 @@ impl ElementFrame {
             first_text: 0,
             covered: false,
             picture: false,
-            arranged: false,
+            arranged: None,
             revealed: false,
             first: None,
         }
@@ -134,7 +135,7 @@ impl ElementFrame {
 }
 
 impl<'t> VisibilityWalker<'t> {
-    /// Creates a viewer of the whole document.
+    /// Starts a walk over the whole document.
     pub fn new(tree: &'t DomTree, work: &'t [MatchWork; 2]) -> Self {
         Self {
             tree,

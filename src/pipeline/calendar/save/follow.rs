@@ -187,11 +187,15 @@ impl SeriesExceptions {
         }
     }
 
-    /// Returns notes on the fate of the exceptions when the rule or its time changes.
-    pub(super) fn notes(&self, zone: &TimeZone, now: Timestamp) -> Vec<Note> {
+    /// Returns notes on the fate of the exceptions when the rule or its time changes. `starts_move`
+    /// is true if occurrences begin at other times.
+    pub(super) fn notes(&self, zone: &TimeZone, now: Timestamp, starts_move: bool) -> Vec<Note> {
         let mut notes = Vec::new();
         if let Some((who, lines)) = self.changed_line(zone) {
             let follow = match self.changed.len() {
+                // An exception belongs to the start that it replaces. While the starts stay, not
+                // every service drops it.
+                _ if !starts_move => "may follow",
                 1 => "follows",
                 _ => "follow",
             };

@@ -155,7 +155,9 @@ async fn ready_series(
         }
     }
     if change.time.is_some() || change.repeat.is_some() {
-        notes.extend(exceptions.notes(&ctx.config.zone, ctx.now()));
+        let starts_move = change.repeat.is_some()
+            || change.time.as_ref().is_some_and(|(start, _)| *start != base.start);
+        notes.extend(exceptions.notes(&ctx.config.zone, ctx.now(), starts_move));
     }
     let ready = check_change(ctx, master, change, repeat, request).await?;
     Ok(ReadyChange { notes, ..ready })
@@ -288,7 +290,8 @@ async fn ready_following(
     let mut notes = made.notes;
     let exceptions = find_exceptions(ctx, &master, Some(seen.0)).await;
     exceptions.leave_out(&mut cut.base.repeat, &cut.base.zone);
-    notes.extend(exceptions.notes(&ctx.config.zone, ctx.now()));
+    // The later part is a new series, which has no exceptions.
+    notes.extend(exceptions.notes(&ctx.config.zone, ctx.now(), true));
 
     let repeats = make::repeats(words.repeats.as_deref())?;
     let stays = to.clone().unwrap_or_else(|| still(seen, &cut.base));

@@ -263,7 +263,10 @@ async fn scheduled_message_is_neither_sent_nor_unsent() {
     let answer = call(&process, &NonInteractive, "mail_send", later(&d)).await;
     assert!(answer.contains("|scheduled|"), "{answer}");
     let answer = send(&process, &d).await;
-    assert!(answer.contains("|scheduled|for 2999-01-01 09h00; cancel it in Outlook"), "{answer}");
+    assert!(
+        answer.contains("|scheduled|for 2999-01-01 09h00; mail_modify ids=d1 do=trash cancels it"),
+        "{answer}"
+    );
     // A scheduled message in doubt may look like any other draft until its time.
     outbox.fault(Fault::Before);
     let answer = call(&process, &NonInteractive, "mail_send", later(&doubtful)).await;

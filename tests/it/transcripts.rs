@@ -5,11 +5,11 @@
 //! its head and its calls:
 //!
 //! - `@ name=value` is a setting, such as `@ DAYSHEET_ACCESS=read`; `@ accounts=google work` are
-//!   the accounts, and `@ accounts=each` runs the transcript at Google and at Microsoft: lines that
+//!   the accounts (without this line, one at Google; `usual` are the accounts of `--sandbox`), and `@ accounts=each` runs the transcript at Google and at Microsoft: lines that
 //!   differ begin with `g` and `m`; `@ faults=…` are faults as for `daysheet serve --sandbox`.
-//! - `< ` is a line of a message. The messages of a transcript are the mailbox at Google, and have
-//!   been listed before with their files. `< --` begins the next message, and `< swap: a => b`
-//!   replaces a value in the service's answers.
+//! - `< ` is a line of a message, and `< --` begins the next one. The messages are the mailbox of each
+//!   account, and the newest has been listed before, with its files, as `m1`. `< swap: a => b`
+//!   replaces a value in the services' answers over the samples.
 //! - `> ` is a call. `| ` are the lines of its answer, or `! ` of its error. Blocks are separated by an
 //!   empty line. `WORD` replaces a fence's word, and `OUTPUT` the id of the last output.
 //!
@@ -60,19 +60,25 @@ impl<'t> Transcript<'t> {
             match (line.strip_prefix("> "), all.calls.last_mut()) {
                 (Some(call), _) => all.calls.push((call, Vec::new())),
                 (None, Some((_, answer))) => answer.push(line.to_owned()),
-                (None, None) => all.head.push(line),
+                (None, None) => {
+                    let is_known = ["< ", "@ accounts=", "@ faults=", "@ DAYSHEET_"]
+                        .iter()
+                        .any(|sign| line.starts_with(sign));
+                    assert!(is_known, "{}: an unknown line: {line}", all.name);
+                    all.head.push(line);
+                }
             }
         }
         assert!(!all.calls.is_empty(), "{}: there is no call", all.name);
         all
     }
 
-    fn head(&self, sign: &str) -> impl Iterator<Item = &'t str> {
+    fn head_lines(&self, sign: &str) -> impl Iterator<Item = &'t str> {
         self.head.iter().filter_map(move |line| line.strip_prefix(sign))
     }
 
     fn setting(&self, name: &str) -> Option<&'t str> {
-        self.head("@ ").find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+        self.head_lines("@ ").find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
     }
 
     /// Returns the text of the transcript in its file, with other answers.
@@ -88,7 +94,7 @@ impl<'t> Transcript<'t> {
     }
 }
 
-/// Accounts that are signed in, by provider and address; `None` for those of `--sandbox`.
+/// Accounts, by provider and address; `None` for the accounts of `--sandbox`.
 type Accounts = Option<&'static [(&'static str, &'static str)]>;
 
 /// Returns the accounts of each run of a transcript.
@@ -105,7 +111,7 @@ fn runs(transcript: &Transcript<'_>) -> Vec<Accounts> {
 /// Starts a session of a transcript, over the samples or its own mailbox.
 async fn session(transcript: &Transcript<'_>, accounts: Accounts) -> Session {
     let mail = TempDir::new().unwrap();
-    let lines: Vec<&str> = transcript.head("< ").collect();
+    let lines: Vec<&str> = transcript.head_lines("< ").collect();
     let mut has_mail = false;
     for (_, owner) in accounts.unwrap_or_default() {
         for (number, message) in lines.split(|line| *line == "--").enumerate() {
@@ -119,7 +125,7 @@ async fn session(transcript: &Transcript<'_>, accounts: Accounts) -> Session {
     };
     let faults: FaultRates = transcript.setting("faults").unwrap_or_default().parse().unwrap();
     let settings: Vec<(&str, &str)> = transcript
-        .head("@ ")
+        .head_lines("@ ")
         .filter(|line| line.starts_with("DAYSHEET_"))
         .map(|line| line.split_once('=').unwrap())
         .collect();
@@ -164,29 +170,35 @@ async fn answers(transcript: &Transcript<'_>) -> Vec<Vec<String>> {
     all
 }
 
-/// Returns the answers of Google and of Microsoft as one, with marks before lines that differ.
+/// Returns the answers of Google and of Microsoft as one: the lines that both have, in order, and
+/// between them the other lines with marks.
 fn merged(google: &[String], microsoft: &[String]) -> Vec<String> {
-    let is_same = |(one, other): &(&String, &String)| one == other;
-    let start = google.iter().zip(microsoft).take_while(is_same).count();
-    let (google_rest, microsoft_rest) = (&google[start..], &microsoft[start..]);
-    let rests = google_rest.iter().rev().zip(microsoft_rest.iter().rev());
-    let end = rests.take_while(is_same).count();
-    let (end, mut out) = (google.len() - end, google[..start].to_vec());
-    let google_own = &google[start..end];
-    let microsoft_own = &microsoft[start..start + microsoft_rest.len() + end - google.len()];
-    if google_own.len() == microsoft_own.len() {
-        for (one, other) in google_own.iter().zip(microsoft_own) {
-            if one == other {
-                out.push(one.clone());
+    // For each pair of positions, the length of the longest common subsequence from there on.
+    let mut common = vec![vec![0; microsoft.len() + 1]; google.len() + 1];
+    for (one, line) in google.iter().enumerate().rev() {
+        for (other, same) in microsoft.iter().enumerate().rev() {
+            common[one][other] = if line == same {
+                common[one + 1][other + 1] + 1
             } else {
-                out.extend([format!("g{one}"), format!("m{other}")]);
-            }
+                common[one + 1][other].max(common[one][other + 1])
+            };
         }
-    } else {
-        out.extend(google_own.iter().map(|line| format!("g{line}")));
-        out.extend(microsoft_own.iter().map(|line| format!("m{line}")));
     }
-    out.extend_from_slice(&google[end..]);
+    let (mut one, mut other, mut out) = (0, 0, Vec::new());
+    while one < google.len() || other < microsoft.len() {
+        if one < google.len() && other < microsoft.len() && google[one] == microsoft[other] {
+            out.push(google[one].clone());
+            (one, other) = (one + 1, other + 1);
+        } else if other == microsoft.len()
+            || one < google.len() && common[one + 1][other] >= common[one][other + 1]
+        {
+            out.push(format!("g{}", google[one]));
+            one += 1;
+        } else {
+            out.push(format!("m{}", microsoft[other]));
+            other += 1;
+        }
+    }
     out
 }
 
@@ -201,8 +213,8 @@ async fn answers_at(transcript: &Transcript<'_>, accounts: Accounts) -> Vec<Vec<
         let arguments = serde_json::from_str(arguments)
             .unwrap_or_else(|error| panic!("{}: {call}: {error}", transcript.name));
         let answer = session.call(tool, arguments).await;
-        let ours = answer.blocks.iter().filter(|block| !block.starts_with("<<<"));
-        let known = ours.into_iter().find_map(|block| {
+        let mut ours = answer.blocks.iter().filter(|block| !block.starts_with("<<<"));
+        let known = ours.find_map(|block| {
             let (_, rest) = block.split_once("output_read id=")?;
             rest.get(..rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()))
         });
@@ -270,9 +282,12 @@ async fn answers_are_those_of_the_transcripts() {
         for (transcript, answers) in transcripts.iter().zip(&answers) {
             now += &transcript.written(answers);
             let calls = transcript.calls.iter().zip(answers);
-            wrong.extend(calls.filter(|((_, expected), got)| expected != *got).map(
-                |((call, _), got)| format!("# {}\n> {call}\n{}", transcript.name, got.join("\n")),
-            ));
+            let wrong_calls = calls.filter(|((_, expected), got)| expected != *got);
+            wrong.extend(wrong_calls.map(|((call, expected), got)| {
+                let (expected, got) = (expected.join("\n"), got.join("\n"));
+                let name = format!("{}: {}", file.display(), transcript.name);
+                format!("{name}\n> {call}\nexpected:\n{expected}\ngot:\n{got}")
+            }));
         }
         if is_accepting {
             std::fs::write(&file, now).unwrap();

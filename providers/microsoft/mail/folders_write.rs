@@ -12,7 +12,7 @@ use daysheet_core::text::brief;
 use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
 
-use super::folders::{FolderTree, well_known_id};
+use super::folders::{FolderTree, KIND, well_known_id};
 use super::mailbox::OutlookMailbox;
 use crate::json::text;
 use crate::microsoft::ids::check_as;
@@ -134,10 +134,15 @@ pub async fn create_folder(outlook: &OutlookMailbox, name: &str) -> Result<Value
     read_folder(outlook, &made.id).await
 }
 
+/// Reads one of the mailbox's own folders.
 async fn read_folder(outlook: &OutlookMailbox, id: &FolderId) -> Result<Value> {
     let path = format!("mailFolders/{}", net::path_segment(id.as_str()));
     let select = [("$select", "id,displayName,parentFolderId,unreadItemCount,totalItemCount")];
-    outlook.graph().get(&outlook.graph().mailbox_url(&path, &select)).await
+    let mut folder = outlook.graph().get(&outlook.graph().mailbox_url(&path, &select)).await?;
+    if let Some(folder) = folder.as_object_mut() {
+        folder.insert(KIND.to_owned(), "user".into());
+    }
+    Ok(folder)
 }
 
 /// Renames a folder.

@@ -380,7 +380,8 @@ async fn scheduled_outcome(
         ItemOutcome::new(&ready.name, OP, "not sent", detail)
     } else if due > ctx.now() {
         let time = due.to_zoned(ctx.config.zone.clone());
-        let detail = format!("{}; cancel it in {provider}", time.strftime("for %Y-%m-%d %Hh%M"));
+        let time = time.strftime("for %Y-%m-%d %Hh%M");
+        let detail = format!("{time}; mail_modify ids={} do=trash cancels it", ready.name);
         ItemOutcome::new(&ready.name, OP, "scheduled", detail)
     } else if matches!(status, Ok(SendStatus::Draft)) {
         let detail = format!("its time has passed, but it is still a draft; see {provider}");

@@ -119,10 +119,10 @@ async fn settings_are_written_in_graphs_terms() {
             Some(settings());
         SettingsChange::CreateFolder { name: "Clients/Lamps".to_owned() },
             "POST /me/mailFolders/AAkALgAAfolderClients01=/childFolders",
-            json!({"displayName": "Lamps"}), Some(json!({"id": CLIENTS, "displayName": "read"}));
+            json!({"displayName": "Lamps"}), Some(json!({"id": CLIENTS, "displayName": "read", "kind": "user"}));
         SettingsChange::RenameFolder { id: CLIENTS.into(), name: "Customers".to_owned() },
             "PATCH /me/mailFolders/AAkALgAAfolderClients01=", json!({"displayName": "Customers"}),
-            Some(json!({"id": CLIENTS, "displayName": "read"}));
+            Some(json!({"id": CLIENTS, "displayName": "read", "kind": "user"}));
         SettingsChange::DeleteFolder { id: CLIENTS.into() },
             "DELETE /me/mailFolders/AAkALgAAfolderClients01=", Value::Null, None;
         SettingsChange::CreateCategory { name: "Urgent".to_owned(), look: look("Dark grey") },

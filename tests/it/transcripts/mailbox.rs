@@ -136,7 +136,7 @@ fn pdf(content: &str) -> Vec<u8> {
     paper.bytes()
 }
 
-/// Writes a message from its lines; returns false if there are none.
+/// Writes a message from its lines; returns false without any.
 pub fn write(folder: &Path, number: usize, lines: &[&str]) -> bool {
     let mut headers = format!("To: {ME}\nMIME-Version: 1.0\n");
     let (mut body, mut files) = (String::new(), String::new());

@@ -360,8 +360,13 @@ impl StateWords<'_> {
     }
 
     fn name(&self, id: &str) -> String {
-        // A system label that is a state, such as `IMPORTANT`, has no name in rows.
-        self.names.get(id).cloned().unwrap_or_else(|| query::place(id).to_lowercase())
+        if let Some(name) = self.names.get(id) {
+            return name.clone();
+        }
+        let word = query::place(id);
+        // A system label that is a state, such as `IMPORTANT`, has no name in rows. A category is
+        // its own id.
+        if self.can.has_labels() { word.to_lowercase() } else { word }
     }
 
     fn flag(&self, flag: &MessageFlag) -> String {

@@ -136,8 +136,9 @@ async fn event_object(
     });
     if let Some(facts) = moved {
         notes.push(note!(
-            "{}: this is the invitation's time; in the calendar it is {}",
+            "{}: the invitation is for {}; in the calendar it is {}",
             quoted(&entry.title),
+            ours(event_time::start(entry.start.when(), &ctx.config.zone)),
             ours(event_time::start(facts.start, &ctx.config.zone))
         ));
     }

@@ -208,8 +208,8 @@ impl<'t> StyleCascade<'t> {
                 |line: &RuleLine| line.property == property || line.property == CssProperty::All;
             let mut setting = found.iter().rev().filter(|(_, line)| sets(line));
             let Some((_, RuleLine { value, .. })) = setting.next() else { continue };
-            // Whether a value of these properties is valid is not known, so that one that may hide
-            // text counts even if another one follows.
+            // The values of these properties are not validated, and a browser ignores an invalid one.
+            // A value that may hide text therefore counts even if another one follows.
             let may_hide = matches!(property, CssProperty::Other(_))
                 && setting.any(|(_, line)| line.value == PropertyValue::Unknown);
             let value = if may_hide { &PropertyValue::Unknown } else { value };

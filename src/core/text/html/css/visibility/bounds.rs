@@ -6,15 +6,15 @@
 use super::super::sheets::media::SCREEN;
 use super::super::style::computed::ComputedStyle;
 use super::super::values::property::CssProperty as P;
-use super::clip::{ClipBox, ClipBoxes, WIDE};
+use super::clip::{ClipBox, ClipBoxes, SLIVER, WIDE};
 use crate::text::html::tree::{DomTree, NodeId};
 
 /// Offset to the left or top from which text may be out of sight, in pixels.
 pub const FAR: f32 = -300.0;
 /// Offset to the left or top from which a part of a text may be out of sight, in pixels.
 pub const NEAR: f32 = -40.0;
-/// The same for a box placed from the top of the page, which has no content above.
-pub const ABOVE: f32 = -100.0;
+/// Offset to the top from which the extent of the content below is counted, in pixels.
+const ABOVE: f32 = -100.0;
 
 /// The position of an element.
 #[derive(Debug, Clone)]
@@ -259,9 +259,9 @@ impl ElementBounds {
         let words = [style.keyword(P::OverflowX), style.keyword(P::OverflowY)];
         if words.iter().flatten().any(|word| *word != "visible") && !self.is_page {
             let small =
-                |side| style.size(side).is_some_and(|size| size.n <= 2.0 && size.part == 0.0);
+                |side| style.size(side).is_some_and(|size| size.n <= SLIVER && size.part == 0.0);
             if is_table_part {
-                // Whether the table leaves the cell a width depends on the other cells.
+                // The other cells decide how much width is left for this one.
                 self.squeezed |= small(P::Width) || small(P::MaxWidth);
             } else {
                 self.add_clip(words, padding, boxes);

@@ -6,7 +6,7 @@ use super::super::values::value::NumberKind;
 use crate::text::visibility::{FLAT, PIXEL};
 
 /// Height of a line, or width of a column, up to which no text is seen, in pixels.
-const SLIVER: f32 = (FLAT / PIXEL) as f32;
+pub const SLIVER: f32 = (FLAT / PIXEL) as f32;
 /// Maximum and minimum width of a character, in font sizes.
 pub const WIDE: f32 = 0.7;
 pub const NARROW: f32 = 0.2;

@@ -2,6 +2,7 @@
 
 use super::super::sheets::media::SCREEN;
 use super::super::values::property::CssProperty as P;
+use super::clip::SLIVER;
 use super::transform::{BoxRemainder, left, moved};
 use super::walker::{ElementFrame, VisibilityWalker};
 use crate::text::visibility::{CLEAR, HidingMethod};
@@ -34,7 +35,7 @@ impl VisibilityWalker<'_> {
         let (ground, opaque) = frame.ground.painted_with(style);
         let (width, height) = frame.bounds.size();
         let is_empty = |side: Option<f32>, pads: [P; 2]| {
-            side.is_some_and(|side| side <= 2.0)
+            side.is_some_and(|side| side <= SLIVER)
                 && pads.iter().all(|pad| style.size(*pad).is_none_or(|pad| pad.n + pad.part == 0.0))
         };
         // Text that overflows an empty box is not on its background.

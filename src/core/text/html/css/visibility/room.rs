@@ -2,7 +2,7 @@
 
 use super::super::sheets::media::SCREEN;
 use super::super::style::computed::ComputedStyle;
-use super::bounds::{ABOVE, ElementBounds, FAR, NEAR};
+use super::bounds::{ElementBounds, FAR, NEAR};
 use super::clip::{ClipBox, ClipBoxes, NARROW, TextExtent, WIDE};
 use crate::text::visibility::{HidingMethod, TextVisibility};
 
@@ -49,8 +49,8 @@ impl ClipBoxes {
         }
     }
 
-    /// Returns true if a box may have no room for its text: below `arranged` clips, boxes are placed in
-    /// a way that is not computed.
+    /// Returns true if a box may have no room for its text: below `arranged` clips, boxes are placed
+    /// in a way that is not computed.
     pub fn may_squeeze(&self, bounds: &ElementBounds, arranged: Option<usize>) -> bool {
         let Some((arranged, at)) = arranged.zip(bounds.clip) else { return false };
         // An outer clip that is as large as its content cuts nothing off.
@@ -73,7 +73,6 @@ impl ClipBoxes {
         let x = bounds.x + indent;
         let tall = (reach / 200.0).max(1.0) * style.font * scale * 1.5;
         let extent = TextExtent { x, y: bounds.y, reach, tall };
-        let mut doubt = None;
         let mut at = bounds.clip;
         while let Some(clip) = at.and_then(|at| self.clips.get(at)) {
             if clip.hides(extent, style) {
@@ -81,39 +80,28 @@ impl ClipBoxes {
             }
             at = clip.outer;
         }
-        // Nothing is before a box that is placed from the corner of the page.
-        if bounds.lifted && (x + reach <= 0.0 || bounds.y + tall <= 0.0) {
+        let is_off = if bounds.lifted {
+            // Nothing is before a box that is placed from the corner of the page.
+            x + reach <= 0.0 || bounds.y + tall <= 0.0
+        } else {
+            let edge = if indent < 0.0 { reach } else { reach.max(SCREEN.0) };
+            x <= FAR && x + edge <= 0.0 || bounds.y <= FAR && bounds.y + self.flow + tall <= 0.0
+        };
+        // Fixed boxes cannot be scrolled into view.
+        let is_beyond = bounds.fixed && (x >= SCREEN.0 || bounds.y >= SCREEN.1);
+        if is_off || is_beyond {
             return TextVisibility::Hidden(HidingMethod::OffPage);
         }
-        if x <= NEAR || bounds.lifted && bounds.y <= NEAR {
-            doubt = Some(HidingMethod::OffPage);
-        }
-        let edge = if bounds.lifted || indent < 0.0 { reach } else { reach.max(SCREEN.0) };
-        if x <= FAR {
-            if x + edge <= 0.0 {
-                return TextVisibility::Hidden(HidingMethod::OffPage);
-            }
-            doubt = Some(HidingMethod::OffPage);
-        }
-        if x >= SCREEN.0 || bounds.fixed && bounds.y >= SCREEN.1 {
-            // Fixed boxes cannot be scrolled into view.
-            if bounds.fixed {
-                return TextVisibility::Hidden(HidingMethod::OffPage);
-            }
-            doubt = Some(HidingMethod::OffPage);
-        }
-        let (limit, flow) = if bounds.lifted { (ABOVE, 0.0) } else { (FAR, self.flow) };
-        if bounds.y <= limit {
-            if bounds.y + flow + tall <= 0.0 {
-                return TextVisibility::Hidden(HidingMethod::OffPage);
-            }
-            doubt = Some(HidingMethod::OffPage);
-        }
+        let above = if bounds.lifted { NEAR } else { FAR };
+        let is_near_edge = x <= NEAR || x >= SCREEN.0 || bounds.y <= above;
         let inner = bounds.clip.filter(|_| bounds.flows).and_then(|at| self.clips.get(at));
         let wide = own * NARROW / WIDE;
         if bounds.squeezed || inner.is_some_and(|clip| clip.may_cut(wide, style)) {
-            doubt = Some(HidingMethod::Clipped);
+            TextVisibility::Doubt(HidingMethod::Clipped)
+        } else if is_near_edge {
+            TextVisibility::Doubt(HidingMethod::OffPage)
+        } else {
+            TextVisibility::Seen
         }
-        doubt.map_or(TextVisibility::Seen, TextVisibility::Doubt)
     }
 }

@@ -21,7 +21,7 @@ mod changes;
 mod complete;
 mod context;
 mod handles;
-mod interrupted;
+
 mod known_people;
 mod local_files;
 mod lookup;
@@ -33,6 +33,7 @@ mod settings;
 mod states;
 mod titles;
 mod undo;
+mod write;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,8 +48,8 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::ProviderConnector;
 pub use mail::attachment::URI as ATTACHMENT_URI;
 
-use self::access::guard::distrust;
 use self::access::sign_in::{sign_out, signed_in};
+use self::access::untrusted::distrust;
 use self::answer::inspect::inspect;
 use self::answer::output::has_output;
 use self::complete::{FolderNames, complete_argument};

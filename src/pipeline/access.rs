@@ -2,9 +2,8 @@
 //! the log of all writes.
 
 pub(super) mod accounts;
-pub(super) mod audit;
 pub(super) mod erasure;
-pub(super) mod guard;
 pub(super) mod sign_in;
 pub(crate) mod sign_ins;
 pub(super) mod taint;
+pub(super) mod untrusted;

@@ -20,8 +20,9 @@ use daysheet_core::text::sender_auth::{KnownPerson, imitated};
 use daysheet_core::text::{MailAddress, Note, NoteKey, note, ours, quoted_end};
 
 use super::people_cache::AccountPeople;
-use crate::pipeline::access::guard::{new_among, note_untrusted_quote};
+use crate::pipeline::access::untrusted::note_untrusted_quote;
 use crate::pipeline::context::Context;
+use crate::pipeline::write::confirm::new_among;
 
 /// The time that an answer waits for the list of people.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -18,9 +18,8 @@ use daysheet_core::schemas::EVENT;
 use daysheet_core::text::{Note, note, ours};
 use futures_util::future::BoxFuture;
 
-use super::access::audit::interrupted_calls;
-use super::access::guard::{note_untrusted, quotes_shown};
 use super::access::sign_in::accounts;
+use super::access::untrusted::{note_untrusted, quotes_shown};
 use super::answer::fit::{
     AnswerOptions, AnswerStats, BESIDES, HASH, ToolAnswer, add_note, answer_budget, fit_response,
     reserved_tokens, unchanged_answer,
@@ -36,7 +35,6 @@ use super::calendar::save::calendar_save;
 use super::calendar::search::calendar_search;
 use super::changes::changes;
 use super::context::Context;
-use super::interrupted::{self, run_recorded};
 use super::lookup::lookup;
 use super::lookup::named::resolve_names;
 use super::lookup::suggestions::suggest_people;
@@ -48,6 +46,8 @@ use super::mail::search::mail_search;
 use super::mail::send::mail_send;
 use super::settings::manage;
 use super::undo::undo_change;
+use super::write::interrupted::{self, run_recorded};
+use super::write::log::interrupted_calls;
 use crate::accounts::steady;
 use crate::outputs::{self, StoredOutput};
 use crate::tools::mail::MailModify;

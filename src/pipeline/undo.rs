@@ -5,11 +5,11 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
 
-use super::answer::undo_state::UndoState;
 use super::calendar::undo::undo_events;
 use super::context::Context;
 use super::mail::draft::undo::undo_edit;
 use super::mail::modify::undo::undo_messages;
+use super::write::undo_state::UndoState;
 use crate::store::HandleKind;
 
 /// Undoes the change with this id.

@@ -18,15 +18,15 @@ use daysheet_core::text::{Note, note, ours, quoted};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::guard::require_access;
 use super::sign_ins::{PendingSignIn, SignInState};
 use crate::accounts::{Accounts, SignedOut};
 use crate::config::Config;
 use crate::oauth::{self, DeviceSignIn, GrantedTokens, SignIn, UnattendedAccess};
-use crate::pipeline::answer::outcome::{ItemOutcome, outcome_rows};
 use crate::pipeline::context::Context;
-use crate::pipeline::interrupted::begin_writing;
 use crate::pipeline::rows::rows_of;
+use crate::pipeline::write::confirm::require_access;
+use crate::pipeline::write::interrupted::begin_writing;
+use crate::pipeline::write::report::{ItemOutcome, outcome_rows};
 use crate::tools::accounts::{AccountsOp, ProviderChoice, SignInArguments};
 
 /// A sign-in that is over.

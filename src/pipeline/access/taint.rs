@@ -38,13 +38,13 @@ impl TaintTracker {
     }
 
     /// Returns true if an account is known to have written to an address.
-    pub(super) fn knows(&self, account: &Account, address: &str) -> bool {
+    pub(crate) fn knows(&self, account: &Account, address: &str) -> bool {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.contains(&(account.id.clone(), address.to_lowercase()))
     }
 
     /// Records that an account has written to an address.
-    pub(super) fn learn(&self, account: &Account, address: &str) {
+    pub(crate) fn learn(&self, account: &Account, address: &str) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert((account.id.clone(), address.to_lowercase()));
     }

@@ -7,8 +7,8 @@ use daysheet_core::schemas::OUTCOME;
 use daysheet_core::text::Note;
 
 use crate::config::Config;
-use crate::pipeline::access::guard::above;
 use crate::pipeline::context::Context;
+use crate::pipeline::write::confirm::above;
 use crate::tools::{TOOLS, Tool};
 
 /// Returns the error for a tool that is not offered here, with the way to change that.

@@ -10,15 +10,15 @@ use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::text::Note;
 use daysheet_core::text::{cell, clip};
 
-use crate::pipeline::access::guard::{
-    AskPolicy, GuardedWrite, WriteAudience, confirm, is_watchful,
-};
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::save::destination::account_calendars;
 use crate::pipeline::calendar::search::calendars::KnownCalendar;
 use crate::pipeline::calendar::target::EventTarget;
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
+use crate::pipeline::write::confirm::{
+    AskPolicy, GuardedWrite, WriteAudience, confirm, is_watchful,
+};
 
 /// The longest part of a question that the caller wrote, in columns.
 const SHOWN: usize = 200;

@@ -19,10 +19,10 @@ use super::target::{
     title, write_error,
 };
 use super::undo::{LoggedWrite, no_undo, write_event};
-use crate::pipeline::access::audit::AuditEntry;
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for, line};
 use crate::pipeline::context::Context;
+use crate::pipeline::write::log::AuditEntry;
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
 use crate::tools::calendar_delete::CalendarDelete;
 use crate::tools::calendar_save::SeriesScope;

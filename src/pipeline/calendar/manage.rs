@@ -14,16 +14,16 @@ use serde_json::Value;
 use super::search::calendars::{KnownCalendar, forget_calendars};
 use super::target::{CalendarOwner, calendar_owner};
 use crate::pipeline::access::accounts::{account_named, several_accounts};
-use crate::pipeline::access::audit::{AuditEntry, run_logged};
 use crate::pipeline::access::erasure::no_undo;
 use crate::pipeline::access::erasure::refused_erasure;
-use crate::pipeline::access::guard::require_access;
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::save::destination::{account_calendars, find_calendar};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of};
 use crate::pipeline::titles::short;
+use crate::pipeline::write::confirm::require_access;
+use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::tools::manage::{ManageOp, ManageRequest};
 
 /// Carries out a `manage` of a calendar.

@@ -18,13 +18,13 @@ use super::target::{
     CalendarOwner, EventTarget, as_target, calendar_owner, event_line, fetch_event, listed, title,
 };
 use crate::outputs::hash;
-use crate::pipeline::access::audit::CALENDAR_SAVE;
-use crate::pipeline::access::audit::{AuditEntry, run_logged};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
-use crate::pipeline::answer::undo_state::{EventUndo, save_undo};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::number_after;
+use crate::pipeline::write::log::CALENDAR_SAVE;
+use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::write::undo_state::{EventUndo, save_undo};
 use crate::store::HandleKind;
 
 /// The longest event that is kept, in bytes.

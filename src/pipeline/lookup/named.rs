@@ -20,9 +20,10 @@ use futures_util::future::join_all;
 
 use super::people::guests_of;
 use crate::pipeline::access::accounts::named_or_all;
-use crate::pipeline::access::guard::{mark_tainted, new_among};
+use crate::pipeline::access::untrusted::mark_tainted;
 use crate::pipeline::context::Context;
 use crate::pipeline::known_people::look_alikes;
+use crate::pipeline::write::confirm::new_among;
 use crate::tools::ToolAction;
 
 /// The most names of one call that are looked up.

@@ -10,7 +10,7 @@ use super::lists::fetch_lists;
 use super::people::texts;
 use super::plan::{LookupPlan, LookupPosition};
 use crate::pipeline::access::accounts::named_or_all;
-use crate::pipeline::access::guard::note_untrusted_quote;
+use crate::pipeline::access::untrusted::note_untrusted_quote;
 use crate::pipeline::context::Context;
 
 /// The number of people compared with an unknown address.

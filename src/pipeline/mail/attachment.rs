@@ -35,11 +35,12 @@ use self::reading::read_files;
 use super::files::{AttachmentIds, file_named, split_id};
 use super::read::messages::MessageTarget;
 use crate::files::SavedFile;
-use crate::pipeline::access::guard::{mark_tainted, require_access};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::access::untrusted::mark_tainted;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::local_files::file_folders;
+use crate::pipeline::write::confirm::require_access;
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
 use crate::tools::mail::{FileForm, MailAttachment};
 

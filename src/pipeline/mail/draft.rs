@@ -37,14 +37,12 @@ use self::people::{named_message, sending_aliases};
 use self::preview::{WrittenDraft, draft_preview};
 use self::steps::{DraftContext, NewDraft, off_loop};
 use crate::pipeline::access::accounts::{account_named, owner_named};
-use crate::pipeline::access::audit::{
-    AuditEntry, BEGUN, audit_after, log_entry, outcome, run_logged,
-};
-use crate::pipeline::access::guard::everybody;
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{ObjectKey, assign_handle, handle_after, resolve_handle};
 use crate::pipeline::titles::short;
+use crate::pipeline::write::confirm::everybody;
+use crate::pipeline::write::log::{AuditEntry, BEGUN, audit_after, log_entry, outcome, run_logged};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
 use crate::tools::mail::{DraftMode, MailDraft};
 

@@ -30,12 +30,12 @@ use self::unsubscribe::leave_lists;
 use self::work::{AccountBatch, MessageOutcome};
 use super::search::plan::folder_of;
 use crate::pipeline::access::accounts::several_accounts;
-use crate::pipeline::access::audit::{BEGUN, audit_after, log_entry};
 use crate::pipeline::access::erasure::{no_undo, refused_erasure};
-use crate::pipeline::access::guard::require_access;
-use crate::pipeline::answer::undo_state::{AccountUndo, UndoState};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::name_account;
+use crate::pipeline::write::confirm::require_access;
+use crate::pipeline::write::log::{BEGUN, audit_after, log_entry};
+use crate::pipeline::write::undo_state::{AccountUndo, UndoState};
 use crate::tools::mail::{MailModify, ModifyVerb};
 
 pub(crate) async fn mail_modify(

@@ -21,14 +21,14 @@ use jiff::Timestamp;
 
 use super::draft::kept::{RequestedDraft, discarded_before};
 use crate::pipeline::access::accounts::owner_of_id;
-use crate::pipeline::access::audit::{AuditEntry, audit_after, log_entry};
-use crate::pipeline::access::guard::{
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::{ObjectKey, assign_handle, resolve_handle};
+use crate::pipeline::write::confirm::{
     AskPolicy, GuardedWrite, WriteAudience, WriteDecision, by_hand, decide_write, everybody,
     require_access, written_to,
 };
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
-use crate::pipeline::context::Context;
-use crate::pipeline::handles::{ObjectKey, assign_handle, resolve_handle};
+use crate::pipeline::write::log::{AuditEntry, audit_after, log_entry};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
 use crate::store::sends::{JournalRecord, PendingSend, SendCaps, SendStart};
 use crate::tools::mail;

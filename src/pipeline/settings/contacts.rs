@@ -19,10 +19,11 @@ use super::target::{
 };
 use crate::pipeline::access::erasure::no_undo;
 use crate::pipeline::access::erasure::refused_erasure;
-use crate::pipeline::access::guard::{WILL_ASK, note_untrusted_quote, require_access};
+use crate::pipeline::access::untrusted::note_untrusted_quote;
 use crate::pipeline::context::Context;
 use crate::pipeline::known_people::look_alikes;
 use crate::pipeline::titles::short;
+use crate::pipeline::write::confirm::{WILL_ASK, require_access};
 use crate::tools::manage::{ManageOp, ManageRequest};
 
 /// A contact that was found.

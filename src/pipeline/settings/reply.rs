@@ -22,11 +22,11 @@ use super::target::{
     settable_columns, settings_row, single_outcome, write_logged,
 };
 use crate::pipeline::access::accounts::several_named;
-use crate::pipeline::access::guard::{AskPolicy, GuardedWrite, WriteAudience, confirm};
 use crate::pipeline::calendar::audience::line;
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::draft::content::remove_remote_pictures;
 use crate::pipeline::titles::short;
+use crate::pipeline::write::confirm::{AskPolicy, GuardedWrite, WriteAudience, confirm};
 use crate::tools::manage::ManageRequest;
 
 /// The columns of a signature, which has no table.

@@ -22,11 +22,12 @@ use super::target::{
 };
 use crate::pipeline::access::accounts::{account_named, owner_named};
 use crate::pipeline::access::erasure::refused_erasure;
-use crate::pipeline::access::guard::{WILL_ASK, is_tainted};
+use crate::pipeline::access::untrusted::is_tainted;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::modify::actions::{ActionArguments, find};
 use crate::pipeline::titles::short;
+use crate::pipeline::write::confirm::WILL_ASK;
 use crate::store::HandleKind;
 use crate::tools::manage::{ManageOp, ManageRequest};
 

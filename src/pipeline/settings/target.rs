@@ -17,12 +17,12 @@ use daysheet_core::text::Note;
 use serde_json::{Map, Value};
 
 use crate::pipeline::access::accounts::{account_labels, account_named, several_accounts};
-use crate::pipeline::access::audit::{AuditEntry, run_logged};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of, zone_line};
 use crate::pipeline::titles::short;
+use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::tools::manage::ManageRequest;
 
 /// The mailbox that is set up.

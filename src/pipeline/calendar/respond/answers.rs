@@ -7,12 +7,12 @@ use daysheet_core::text::{Note, note, ours};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::pipeline::access::audit::AuditEntry;
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::audience::line;
 use crate::pipeline::calendar::save::span::{PreviousTime, read_span};
 use crate::pipeline::calendar::target::{CalendarOwner, span};
 use crate::pipeline::context::Context;
+use crate::pipeline::write::log::AuditEntry;
+use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 use crate::tools::calendar_respond::CalendarRespond;
 use crate::tools::calendar_save::EventWords;
 

@@ -12,9 +12,6 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::answers::{OtherTime, RequestedAnswer, audit_entry};
-use crate::pipeline::access::audit::{AuditEntry, run_logged};
-use crate::pipeline::access::guard::{WriteAudience, confirm};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::audience::act;
 use crate::pipeline::calendar::save::exceptions::{find_occurrence, put_exceptions};
 use crate::pipeline::calendar::save::source::change as change_of;
@@ -25,6 +22,9 @@ use crate::pipeline::calendar::target::{
 };
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
+use crate::pipeline::write::confirm::{WriteAudience, confirm};
+use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 use crate::tools::calendar_respond::CalendarRespond;
 
 /// The result for a message with an invitation.

@@ -16,14 +16,14 @@ use super::follow;
 use super::ready::{ReadyChange, ready_change};
 use super::span::moment;
 use super::split::split_series;
-use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::calendar::guests::{doubtful_guests, notified};
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{about, each_once, listed, named_events, write_error};
 use crate::pipeline::calendar::undo::{LoggedWrite, no_undo, write_event};
 use crate::pipeline::context::Context;
+use crate::pipeline::write::log::{AuditEntry, CALENDAR_SAVE};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::tools::calendar_save::{CalendarSave, EventWords, IfConflict};
 
 pub(super) async fn change_events(

@@ -20,7 +20,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::destination::account_calendars;
-use crate::pipeline::access::guard::note_untrusted_quote;
+use crate::pipeline::access::untrusted::note_untrusted_quote;
 use crate::pipeline::calendar::clashes::{
     TimeClaim, absences, away, is_declined, meets_absence, overlap,
 };

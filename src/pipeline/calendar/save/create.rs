@@ -13,15 +13,15 @@ use serde_json::Value;
 use super::clash::{self, ClashCandidate, ItemClashes, compare_clashes, events_near, find_clashes};
 use super::destination::{CalendarDestination, SaveCall, find_destination};
 use super::make::{self, PlannedChange};
-use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
-use crate::pipeline::access::guard::{WriteAudience, confirm};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::act;
 use crate::pipeline::calendar::guests::{doubtful_guests, notified, notify_missing, others};
 use crate::pipeline::calendar::target::listed;
 use crate::pipeline::calendar::undo::keep_created;
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
+use crate::pipeline::write::confirm::{WriteAudience, confirm};
+use crate::pipeline::write::log::{AuditEntry, CALENDAR_SAVE, run_logged};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
 /// A new event, and its name in the answer.

@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use super::import_item::{ImportItem, ImportOutcome, differing};
 use super::source;
-use crate::pipeline::access::audit::AuditEntry as Line;
-use crate::pipeline::access::audit::CALENDAR_SAVE;
-use crate::pipeline::access::audit::run_logged;
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
+use crate::pipeline::write::log::AuditEntry as Line;
+use crate::pipeline::write::log::CALENDAR_SAVE;
+use crate::pipeline::write::log::run_logged;
+use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 
 /// Writes the exceptions of an imported series, and reports the event.
 pub(super) async fn finish_import(

@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::follow::{SplitSeries, copied, shorten_series};
 use super::ready::ReadyChange;
-use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, fetch_event, write_error};
 use crate::pipeline::calendar::undo::{LoggedWrite, keep_created, write_event};
 use crate::pipeline::context::Context;
-use crate::pipeline::interrupted::{begin_writing, may_leave};
+use crate::pipeline::write::interrupted::{begin_writing, may_leave};
+use crate::pipeline::write::log::{AuditEntry, CALENDAR_SAVE, run_logged};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 
 /// A split while it is written.
 struct SplitWrite<'a> {

@@ -10,11 +10,11 @@ use super::destination::SaveCall;
 use super::exceptions::finish_import;
 use super::import_item::{ImportAction, ImportItem, ImportOutcome};
 use super::make;
-use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::target::{CalendarOwner, EventTarget, as_target_after};
 use crate::pipeline::calendar::undo::{LoggedWrite, keep_created, write_event};
 use crate::pipeline::context::Context;
+use crate::pipeline::write::log::{AuditEntry, CALENDAR_SAVE, run_logged};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 
 /// The word for an import in outcomes.
 const IMPORT: &str = "import";

@@ -15,7 +15,7 @@ use super::matching::QUERY;
 use super::range;
 use super::ranged::{ShownEvents, clash_rows, ranged_agenda, ranged_rows};
 use crate::pipeline::access::accounts::named_or_all;
-use crate::pipeline::access::guard::note_untrusted_quote;
+use crate::pipeline::access::untrusted::note_untrusted_quote;
 use crate::pipeline::calendar::clashes::{
     TimeClaim, absences, away, clashes, first_events, is_declined, meets_absence, not_competing,
     overlap,

@@ -21,12 +21,12 @@ use super::parts::{EventTable, agenda_parts, event_rows};
 use super::plan::AgendaPlan;
 use super::range::TimeRange;
 use crate::config::Config;
-use crate::pipeline::access::guard::above;
 use crate::pipeline::calendar::clashes::EventClash;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::span;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
+use crate::pipeline::write::confirm::above;
 
 /// The maximum number of events.
 const MAX_EVENTS: u32 = 500;

@@ -17,8 +17,8 @@ use super::attachments::{self, check_sizes, fetch_attachments, forwarded_attachm
 use super::people::{self, doubtful_recipients, sending_aliases};
 use super::signatures::signature_of_alias;
 use super::steps::{DraftContext, NewDraft, off_loop};
-use crate::pipeline::access::guard::{check_allow_list, everybody};
 use crate::pipeline::context::Context;
+use crate::pipeline::write::confirm::{check_allow_list, everybody};
 use crate::tools::mail::{BodyFormat, DraftMode, MailDraft};
 
 /// The way to set a missing signature.

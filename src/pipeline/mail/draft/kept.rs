@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::steps::DraftContext;
 use crate::outputs::hash;
-use crate::pipeline::answer::undo_state::{AccountUndo, DraftUndo, MessageUndo, UndoState};
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::draft::attachments;
+use crate::pipeline::write::undo_state::{AccountUndo, DraftUndo, MessageUndo, UndoState};
 
 /// The longest content that is kept, in bytes.
 pub(crate) const MAX_LEN: usize = 1 << 20;

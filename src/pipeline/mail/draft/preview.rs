@@ -13,7 +13,7 @@ use daysheet_core::text::{Note, note, ours, quoted, quoted_list};
 
 use super::attachments;
 use super::steps::{DraftContext, NewDraft, off_loop};
-use crate::pipeline::access::guard::note_untrusted_quote;
+use crate::pipeline::access::untrusted::note_untrusted_quote;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::number_after;
 use crate::store::HandleKind;

@@ -15,12 +15,12 @@ use super::kept::{KeptContent, identity};
 use super::steps::NewDraft;
 use super::{DraftRewrite, people, rewrite_draft, stored_draft};
 use crate::outputs::hash;
-use crate::pipeline::access::guard::{check_allow_list, everybody, require_access};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
-use crate::pipeline::answer::undo_state::DraftUndo;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{ObjectKey, assign_handle};
 use crate::pipeline::titles::short;
+use crate::pipeline::write::confirm::{check_allow_list, everybody, require_access};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::write::undo_state::DraftUndo;
 use crate::store::HandleKind;
 
 /// Restores the content that a draft had before an edit. The undo can be undone, too.

@@ -21,10 +21,10 @@ use serde_json::{Value, json};
 
 use super::chosen::MessageChoice;
 use super::work::{AccountBatch, MessageChange, MessageOutcome, grouped};
-use crate::pipeline::answer::outcome::{ItemOutcome, outcome_rows};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, handle_after};
 use crate::pipeline::rows::rows_of;
+use crate::pipeline::write::report::{ItemOutcome, outcome_rows};
 use crate::store::HandleKind;
 
 /// The number of messages shown before a change is carried out.

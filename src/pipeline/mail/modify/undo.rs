@@ -17,9 +17,9 @@ use super::report::{ChangeReport, report_changes, subjects};
 use super::work::{AccountBatch, MessageChange, MessageOutcome};
 use super::write_changes;
 use crate::pipeline::access::accounts::{account_labels, several_accounts};
-use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::name_account;
+use crate::pipeline::write::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
 
 /// The effect of undoing for a message in its present state.
 #[derive(Debug, PartialEq, Eq)]

@@ -14,13 +14,14 @@ use daysheet_core::text::sender_auth::AuthResults;
 use futures_util::future::join_all;
 
 use super::chosen::{ChosenMessages, MessageChoice};
-use crate::pipeline::access::audit::{AuditEntry, run_logged};
-use crate::pipeline::access::guard::{check_allow_list, note_untrusted_quote};
-use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::access::untrusted::note_untrusted_quote;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::handle_after;
 use crate::pipeline::mail::draft::people::message_id;
 use crate::pipeline::titles::short;
+use crate::pipeline::write::confirm::check_allow_list;
+use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
 use crate::unsubscribe::{UnsubscribeMessage, UnsubscribeWay, way};
 

@@ -7,8 +7,8 @@ use daysheet_core::provider::mail::MailState;
 
 use super::actions::{CreatedFolder, PlannedAction};
 use super::chosen::ChosenMessages;
-use crate::pipeline::access::audit::AuditEntry;
-use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
+use crate::pipeline::write::log::AuditEntry;
+use crate::pipeline::write::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct AccountBatch {

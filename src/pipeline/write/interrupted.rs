@@ -27,7 +27,7 @@ struct RunningCall {
 }
 
 /// Runs a call that `what` describes, if it is one that writes.
-pub(super) async fn run_recorded<T>(
+pub(crate) async fn run_recorded<T>(
     what: Option<String>,
     call: impl Future<Output = Result<T>>,
 ) -> Result<T> {
@@ -50,7 +50,7 @@ pub(super) async fn run_recorded<T>(
 ///
 /// # Errors
 /// If the call was cancelled, or cannot be recorded; no write may follow.
-pub(super) async fn begin_writing(ctx: &Context) -> Result<()> {
+pub(crate) async fn begin_writing(ctx: &Context) -> Result<()> {
     progress::begin_write()?;
     // Recorded once, before the first write of the call.
     let unrecorded = with(|call| call.writing.is_none().then(|| call.what.clone())).flatten();
@@ -66,7 +66,7 @@ pub(super) async fn begin_writing(ctx: &Context) -> Result<()> {
 }
 
 /// Records in advance what an interruption between several writes may leave.
-pub(super) fn may_leave(what: &str) {
+pub(crate) fn may_leave(what: &str) {
     with(|call| call.what = format!("{} ({what})", call.what));
 }
 
@@ -80,7 +80,7 @@ fn with<T>(change: impl FnOnce(&mut RunningCall) -> T) -> Option<T> {
 }
 
 /// Describes a call that writes, in the words of its arguments, without the content of the write.
-pub(super) fn describe_write(action: &ToolAction) -> Option<String> {
+pub(crate) fn describe_write(action: &ToolAction) -> Option<String> {
     let id = |id: &Option<String>| id.as_ref().map_or_else(String::new, |id| format!(" id={id}"));
     let ids = |ids: &[&str]| match ids {
         [one] => format!(" id={one}"),

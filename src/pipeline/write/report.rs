@@ -9,12 +9,12 @@ use daysheet_core::schemas::{ColumnLevel, OUTCOME};
 use daysheet_core::text::{Note, note, ours};
 use serde_json::{Value, json};
 
-use crate::pipeline::answer::undo_state::{UndoLog, save_undo};
 use crate::pipeline::calendar::guests::NotifiedGuests;
 use crate::pipeline::calendar::occurrences::{self, SeriesLog};
 use crate::pipeline::calendar::target::{CalendarOwner, written_rows};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
+use crate::pipeline::write::undo_state::{UndoLog, save_undo};
 use crate::store::HandleKind;
 
 /// The outcome of one item of a call that writes.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::pipeline::context::Context;
-use crate::pipeline::interrupted::begin_writing;
+use crate::pipeline::write::interrupted::begin_writing;
 
 /// The tool that saves events, as the log names it: undoing is logged under its name, too.
 pub(crate) const CALENDAR_SAVE: &str = "calendar_save";

@@ -12,3 +12,4 @@ pub(super) mod save;
 pub(super) mod search;
 pub(super) mod target;
 pub(crate) mod undo;
+pub(super) mod write;

@@ -1,8 +1,10 @@
-//! Writes: the audience that one may reach and the user's confirmation, the log of all writes, the
-//! report of their outcomes, and the state for an undo.
+//! Writes, as all tools make them. A call plans its items ([`plan`]), asks whether they may reach
+//! their audience ([`confirm`]), writes each between two lines of the audit log ([`log`]), and
+//! reports the outcomes ([`report`]), with the state for an undo.
 
 pub(super) mod confirm;
 pub(super) mod interrupted;
 pub(super) mod log;
+pub(super) mod plan;
 pub(super) mod report;
 pub(super) mod undo_state;

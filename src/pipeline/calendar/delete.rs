@@ -18,10 +18,11 @@ use super::target::{
     EventTarget, about, as_shown, each_once, event_line, listed, master_of, named_events, span,
     title, write_error,
 };
-use super::undo::{LoggedWrite, no_undo, write_event};
+use super::write::{LoggedWrite, no_undo, write_event};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for, line};
 use crate::pipeline::context::Context;
-use crate::pipeline::write::log::AuditEntry;
+use crate::pipeline::write::log::{AuditEntry, LoggedTool};
+use crate::pipeline::write::plan::WriteSequence;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
 use crate::tools::calendar_delete::CalendarDelete;
@@ -169,7 +170,7 @@ async fn rehearse_deletions(items: Vec<PlannedDeletion>, report: &mut WriteRepor
         report.outcomes.push(ItemOutcome::new(item.name(), "delete", "planned", item.what));
     }
     report.notes.extend(grouped_by_note(remarks));
-    report.notes.push("dry run: nothing was deleted".into());
+    report.is_rehearsal = true;
 }
 
 /// Carries out the deletions one by one, until a failure ends the call.
@@ -180,11 +181,10 @@ async fn write_deletions(
     report: &mut WriteReport,
 ) -> Result<()> {
     let mut remarks = Vec::new();
-    let mut stopped = false;
+    let mut writes = WriteSequence::new("delete", items.len());
     for item in progress::each("events", items) {
         let name = item.name();
-        if stopped {
-            report.outcomes.push(ItemOutcome::skipped(name, "delete"));
+        if writes.skips(&name, report) {
             continue;
         }
         // The notes on this event are collected separately, and grouped by event below.
@@ -196,13 +196,7 @@ async fn write_deletions(
             Ok(()) => {
                 report.outcomes.push(ItemOutcome::new(name, "delete", "done", item.what.clone()));
             }
-            // A single write that certainly failed is an error of the call; one in doubt is an
-            // outcome.
-            Err(error) if items.len() == 1 && !error.is_open() => return Err(error),
-            Err(error) => {
-                stopped = error.ends_batch();
-                report.outcomes.push(ItemOutcome::failed(name, "delete", &error));
-            }
+            Err(error) => writes.fail(&name, error, report)?,
         }
     }
     report.notes.extend(grouped_by_note(remarks));
@@ -317,14 +311,9 @@ async fn write_deletion(
     let message = message.filter(|_| item.asks);
     let port = &target.owner.port;
     let own = &target.owner.account.email;
-    let entry = AuditEntry {
-        account: own.as_str(),
-        tool: "calendar_delete",
-        op: "delete",
-        ids: vec![item.id.clone()],
-        recipients: item.recipients(),
-        ..AuditEntry::default()
-    };
+    let entry = AuditEntry::new(own, LoggedTool::CALENDAR_DELETE, "delete")
+        .with_id(&item.id)
+        .with_recipients(item.recipients());
     let write = async {
         match deletion {
             DeletionTarget::Whole => {
@@ -338,7 +327,6 @@ async fn write_deletion(
     let logged = LoggedWrite { target, change: deletion.change(), entry };
     match write_event(ctx, logged, report, write).await {
         Ok(_) => {}
-        Err(error) if error.is_open() => return Err(error),
         Err(error) => return Err(write_error(ctx, target, error).await),
     }
     report.notes.extend(item.declined());

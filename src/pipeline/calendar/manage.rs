@@ -22,7 +22,7 @@ use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of};
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::require_access;
-use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::tools::manage::{ManageOp, ManageRequest};
 
@@ -171,7 +171,7 @@ async fn report_planned(
         ctx,
         WriteReport {
             outcomes: vec![ItemOutcome::new(short(name), op_word(op), "planned", detail)],
-            notes: vec!["dry run: nothing was written".into()],
+            is_rehearsal: true,
             ..WriteReport::default()
         },
     )
@@ -191,13 +191,9 @@ async fn carry_out(
         CalendarOp::Rename { id, .. } | CalendarOp::Delete { id } => Some(id.clone()),
     };
     let done = format!("{word} calendar");
-    let entry = AuditEntry {
-        account: owner.account.email.as_str(),
-        tool: "manage",
-        op: &done,
-        ids: id.into_iter().map(String::from).collect(),
-        ..AuditEntry::default()
-    };
+    let ids = id.into_iter().map(String::from).collect();
+    let entry =
+        AuditEntry { ids, ..AuditEntry::new(&owner.account.email, LoggedTool::MANAGE, &done) };
     let mut notes = Vec::new();
     let write = owner.port.manage(op);
     let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;

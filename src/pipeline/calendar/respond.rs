@@ -24,11 +24,12 @@ use super::save::source::InvitationMessage;
 use super::save::span::PreviousTime;
 use super::target::{EventTarget, as_shown, event_line, named_event, title, write_error};
 use crate::pipeline::calendar::audience::{act, line};
-use crate::pipeline::calendar::undo::{LoggedWrite, write_event};
+use crate::pipeline::calendar::write::{LoggedWrite, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::write::confirm::{WriteAudience, confirm, require_access};
-use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::log::run_logged;
+use crate::pipeline::write::plan::WriteSequence;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
 use crate::tools::calendar_respond::CalendarRespond;
@@ -135,21 +136,18 @@ async fn forward_event(
         line("Comment", comment)
     );
     confirm(ctx, &act(question), &audience, caller, &mut report.notes).await?;
-    let logged = AuditEntry {
-        recipients: addresses.iter().map(String::as_str).collect(),
-        ..audit_entry(&target.owner, request, "forward")
-    };
+    let logged = audit_entry(&target.owner, request, "forward")
+        .with_recipients(addresses.iter().map(String::as_str));
     let write = port.forward(&target.value, &addresses, comment);
     match run_logged(ctx, logged, &mut report.notes, write, |()| None).await {
         Ok(()) => {
             let detail = format!("to {}", guest_line(&to));
             report.outcomes.push(ItemOutcome::new(name, "forward", "done", detail));
         }
-        // An error would imply that nothing was forwarded, which is unknown.
-        Err(error) if error.is_open() => {
-            report.outcomes.push(ItemOutcome::failed(name, "forward", &error));
+        Err(error) => {
+            let error = write_error(ctx, &target, error).await;
+            WriteSequence::new("forward", 1).fail(&name, error, &mut report)?;
         }
-        Err(error) => return Err(write_error(ctx, &target, error).await),
     }
     write_report(ctx, report).await
 }
@@ -205,10 +203,10 @@ async fn answer_invitation(
             report.notes.extend(earlier_comment(&target, adds));
             requested.add_outcome(&mut report, name, found, &target.owner);
         }
-        Err(error) if error.is_open() => {
-            report.outcomes.push(ItemOutcome::failed(name, requested.response_word(), &error));
+        Err(error) => {
+            let error = write_error(ctx, &target, error).await;
+            WriteSequence::new(requested.response_word(), 1).fail(&name, error, &mut report)?;
         }
-        Err(error) => return Err(write_error(ctx, &target, error).await),
     }
     write_report(ctx, report).await
 }
@@ -247,10 +245,8 @@ async fn write_reply(
     report: &mut WriteReport,
 ) -> Result<Option<Value>> {
     let organizer = target.facts.organizer.iter().map(EmailAddress::as_str);
-    let entry = AuditEntry {
-        recipients: organizer.filter(|_| request.notifies()).collect(),
-        ..audit_entry(&target.owner, request, "answer")
-    };
+    let entry = audit_entry(&target.owner, request, "answer")
+        .with_recipients(organizer.filter(|_| request.notifies()));
     let port = &target.owner.port;
     let write = port.respond(&target.value, reply);
     if port.capabilities().public_answers && !request.notifies() {

@@ -362,8 +362,12 @@ pub(crate) async fn written_rows(
     zone_line(document, &ctx.config.zone);
 }
 
-/// Describes a failed write; for a conflict, with the current state of the event.
+/// Describes a failed write; for a conflict, with the current state of the event. The error of a
+/// write with an unknown outcome is returned unchanged.
 pub(crate) async fn write_error(ctx: &Context, target: &EventTarget, error: Error) -> Error {
+    if error.is_open() {
+        return error;
+    }
     if error.kind() != ErrorKind::Conflict {
         return error.context(&target.handle);
     }

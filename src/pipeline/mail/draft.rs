@@ -41,13 +41,12 @@ use crate::pipeline::context::Context;
 use crate::pipeline::handles::{ObjectKey, assign_handle, handle_after, resolve_handle};
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::everybody;
-use crate::pipeline::write::log::{AuditEntry, BEGUN, audit_after, log_entry, outcome, run_logged};
+use crate::pipeline::write::log::{
+    AuditEntry, BEGUN, LoggedTool, audit_after, log_entry, outcome, run_logged,
+};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
 use crate::tools::mail::{DraftMode, MailDraft};
-
-/// The tool, as the audit log names it.
-const TOOL: &str = "mail_draft";
 
 /// Creates, changes or discards a draft.
 pub(crate) async fn mail_draft(
@@ -408,14 +407,9 @@ fn entry<'a>(
     content: &'a OutgoingMessage,
     outcome: &'a str,
 ) -> AuditEntry<'a> {
-    AuditEntry {
-        account: context.account.email.as_str(),
-        tool: TOOL,
-        op,
-        ids: ids.to_vec(),
-        recipients: everybody(content).map(|one| one.address.as_str()).collect(),
-        outcome,
-    }
+    let recipients = everybody(content).map(|one| one.address.as_str());
+    let entry = AuditEntry::new(&context.account.email, LoggedTool::MAIL_DRAFT, op);
+    AuditEntry { ids: ids.to_vec(), outcome, ..entry.with_recipients(recipients) }
 }
 
 /// Returns notes on the parts that an edit removed from a draft: people, files, the quote, and the

@@ -27,14 +27,12 @@ use crate::pipeline::write::confirm::{
     AskPolicy, GuardedWrite, WriteAudience, WriteDecision, by_hand, decide_write, everybody,
     require_access, written_to,
 };
-use crate::pipeline::write::log::{AuditEntry, audit_after, log_entry};
+use crate::pipeline::write::log::{AuditEntry, LoggedTool, audit_after, log_entry};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
 use crate::store::sends::{JournalRecord, PendingSend, SendCaps, SendStart};
 use crate::tools::mail;
 
-/// The tool, as the audit log names it.
-const TOOL: &str = "mail_send";
 /// The name of a send in outcomes.
 const OP: &str = "send";
 /// The longest subject in a question.
@@ -346,14 +344,8 @@ async fn sent_before(
             ),
         }
     };
-    let line = AuditEntry {
-        account: ready.account.email.as_str(),
-        tool: TOOL,
-        op: OP,
-        ids: vec![ready.name.clone()],
-        recipients: Vec::new(),
-        outcome: outcome.result,
-    };
+    let entry = AuditEntry::new(&ready.account.email, LoggedTool::MAIL_SEND, OP);
+    let line = AuditEntry { outcome: outcome.result, ..entry.with_id(&ready.name) };
     let mut notes = Vec::new();
     audit_after(ctx, line, &mut notes).await;
     write_report(ctx, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
@@ -495,14 +487,11 @@ async fn send_answer(
 impl ReadyDraft<'_> {
     /// Returns an entry of the audit log.
     fn line<'l>(&'l self, draft: &'l StoredDraft, outcome: &'l str) -> AuditEntry<'l> {
-        AuditEntry {
-            account: self.account.email.as_str(),
-            tool: TOOL,
-            op: OP,
-            ids: vec![self.name.clone(), draft.content.message_id.clone()],
-            recipients: everybody(&draft.content).map(|person| person.address.as_str()).collect(),
-            outcome,
-        }
+        let entry = AuditEntry::new(&self.account.email, LoggedTool::MAIL_SEND, OP)
+            .with_id(&self.name)
+            .with_id(&draft.content.message_id)
+            .with_recipients(everybody(&draft.content).map(|person| person.address.as_str()));
+        AuditEntry { outcome, ..entry }
     }
 }
 

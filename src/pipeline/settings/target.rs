@@ -21,7 +21,7 @@ use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of, zone_line};
 use crate::pipeline::titles::short;
-use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::tools::manage::ManageRequest;
 
@@ -101,13 +101,8 @@ pub(super) async fn write_logged<T>(
     write: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     let ids = (!id.is_empty()).then(|| id.to_owned());
-    let entry = AuditEntry {
-        account: owner.account.email.as_str(),
-        tool: "manage",
-        op,
-        ids: ids.into_iter().collect(),
-        ..AuditEntry::default()
-    };
+    let ids = ids.into_iter().collect();
+    let entry = AuditEntry { ids, ..AuditEntry::new(&owner.account.email, LoggedTool::MANAGE, op) };
     let mut notes = Vec::new();
     let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;
     owner.late_notes().append(&mut notes);
@@ -201,13 +196,11 @@ pub(super) async fn single_outcome(
     SettingsWrite { item, op, detail }: SettingsWrite<'_>,
     result: &'static str,
 ) -> Result<WholeAnswer> {
-    let mut report = WriteReport {
+    let report = WriteReport {
         outcomes: vec![ItemOutcome::new(short(item), op, result, detail)],
+        is_rehearsal: result == "planned",
         ..WriteReport::default()
     };
-    if result == "planned" {
-        report.notes.push("dry run: nothing was written".into());
-    }
     write_report(ctx, report).await
 }
 

@@ -5,6 +5,7 @@
 //! its owner. No subject, no text, and only the domains of recipients.
 
 use daysheet_core::error::Result;
+use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::text::{Note, note, ours};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -12,8 +13,20 @@ use serde_json::{Value, json};
 use crate::pipeline::context::Context;
 use crate::pipeline::write::interrupted::begin_writing;
 
-/// The tool that saves events, as the log names it: undoing is logged under its name, too.
-pub(crate) const CALENDAR_SAVE: &str = "calendar_save";
+/// A tool that writes, as the log names it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LoggedTool(&'static str);
+
+impl LoggedTool {
+    /// Also for undoing writes to events.
+    pub(crate) const CALENDAR_SAVE: Self = Self("calendar_save");
+    pub(crate) const CALENDAR_DELETE: Self = Self("calendar_delete");
+    pub(crate) const CALENDAR_RESPOND: Self = Self("calendar_respond");
+    pub(crate) const MANAGE: Self = Self("manage");
+    pub(crate) const MAIL_MODIFY: Self = Self("mail_modify");
+    pub(crate) const MAIL_DRAFT: Self = Self("mail_draft");
+    pub(crate) const MAIL_SEND: Self = Self("mail_send");
+}
 
 /// The outcome in the line that is written before a call.
 pub(crate) const BEGUN: &str = "begun";
@@ -33,6 +46,25 @@ pub(crate) struct AuditEntry<'a> {
     pub(crate) recipients: Vec<&'a str>,
     /// The outcome.
     pub(crate) outcome: &'a str,
+}
+
+impl<'a> AuditEntry<'a> {
+    /// Creates the entry of a write to an account.
+    pub(crate) fn new(account: &'a EmailAddress, tool: LoggedTool, op: &'a str) -> Self {
+        Self { account: account.as_str(), tool: tool.0, op, ..Self::default() }
+    }
+
+    /// Adds the handle or id of an object.
+    pub(crate) fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.ids.push(id.into());
+        self
+    }
+
+    /// Adds the addresses of recipients.
+    pub(crate) fn with_recipients(mut self, people: impl IntoIterator<Item = &'a str>) -> Self {
+        self.recipients.extend(people);
+        self
+    }
 }
 
 /// Appends a line to the audit log.

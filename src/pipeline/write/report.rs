@@ -17,6 +17,9 @@ use crate::pipeline::rows::rows_of;
 use crate::pipeline::write::undo_state::{UndoLog, save_undo};
 use crate::store::HandleKind;
 
+/// The note on a dry run.
+pub(crate) const DRY_RUN: &str = "dry run: nothing was written";
+
 /// The outcome of one item of a call that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ItemOutcome {
@@ -34,11 +37,6 @@ impl ItemOutcome {
         detail: impl Into<String>,
     ) -> Self {
         Self { item: item.into(), op, result, detail: detail.into() }
-    }
-
-    /// Returns the outcome of an item that a failure before it left unwritten.
-    pub(crate) fn skipped(item: impl Into<String>, op: &'static str) -> Self {
-        Self::new(item, op, "skipped", "not written, because an earlier one failed")
     }
 
     /// Returns the outcome of a failed write: `unknown` if the connection broke,
@@ -66,6 +64,8 @@ pub(crate) struct WriteReport {
     pub(crate) events: Vec<(CalendarOwner, Value)>,
     pub(crate) outcomes: Vec<ItemOutcome>,
     pub(crate) notes: Vec<Note>,
+    /// True for a dry run, which writes nothing.
+    pub(crate) is_rehearsal: bool,
     /// The number of events that were written although they have conflicts.
     pub(crate) clashing: usize,
     /// The series that were written, and their occurrences.
@@ -124,6 +124,9 @@ pub(crate) async fn write_report(ctx: &Context, report: WriteReport) -> Result<W
             ),
         };
         notes.insert(0, summary);
+    }
+    if report.is_rehearsal {
+        notes.push(DRY_RUN.into());
     }
     notes.extend(report.notified.note());
     notes.append(&mut response.notes);

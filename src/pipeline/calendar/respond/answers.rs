@@ -11,13 +11,10 @@ use crate::pipeline::calendar::audience::line;
 use crate::pipeline::calendar::save::span::{PreviousTime, read_span};
 use crate::pipeline::calendar::target::{CalendarOwner, span};
 use crate::pipeline::context::Context;
-use crate::pipeline::write::log::AuditEntry;
+use crate::pipeline::write::log::{AuditEntry, LoggedTool};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 use crate::tools::calendar_respond::CalendarRespond;
 use crate::tools::calendar_save::EventWords;
-
-/// The tool, as the audit log names it.
-const TOOL: &str = "calendar_respond";
 
 /// Another time, from and to.
 pub(super) type OtherTime = (Timestamp, Timestamp);
@@ -157,11 +154,5 @@ pub(super) fn audit_entry<'a>(
     request: &CalendarRespond,
     op: &'static str,
 ) -> AuditEntry<'a> {
-    AuditEntry {
-        account: owner.account.email.as_str(),
-        tool: TOOL,
-        op,
-        ids: vec![request.id.clone()],
-        ..AuditEntry::default()
-    }
+    AuditEntry::new(&owner.account.email, LoggedTool::CALENDAR_RESPOND, op).with_id(&request.id)
 }

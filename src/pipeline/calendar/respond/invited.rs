@@ -20,10 +20,11 @@ use crate::pipeline::calendar::save::span::PreviousTime;
 use crate::pipeline::calendar::target::{
     CalendarOwner, EventTarget, as_target, as_target_after, calendar_owner, event_line, span,
 };
+use crate::pipeline::calendar::write::{LoggedCreation, create_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::{WriteAudience, confirm};
-use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::log::run_logged;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 use crate::tools::calendar_respond::CalendarRespond;
 
@@ -312,11 +313,15 @@ impl InvitedMeeting {
         change: &EventChange,
         notes: &mut Vec<Note>,
     ) -> Result<Value> {
-        let port = &self.owner.port;
-        // The organizer invites the guests; this copy notifies no one.
-        let write = port.create(None, change, GuestNotice::Nobody);
-        let id = |value: &Value| port.event_data(value).map(|facts| facts.id.into());
-        run_logged(ctx, audit_entry(&self.owner, request, "create"), notes, write, id).await
+        let creation = LoggedCreation {
+            owner: &self.owner,
+            calendar: None,
+            change,
+            // The organizer invites the guests; this copy notifies no one.
+            notify: GuestNotice::Nobody,
+            entry: audit_entry(&self.owner, request, "create"),
+        };
+        create_event(ctx, creation, notes).await
     }
 
     /// Answers the invitation with the created event. Returns the event after the answer.
@@ -328,10 +333,8 @@ impl InvitedMeeting {
         notes: &mut Vec<Note>,
     ) -> Result<Option<Value>> {
         let organizer = self.entry.organizer.iter().map(|one| one.address.as_str());
-        let entry = AuditEntry {
-            recipients: organizer.filter(|_| requested.request.notifies()).collect(),
-            ..audit_entry(&self.owner, requested.request, "answer")
-        };
+        let entry = audit_entry(&self.owner, requested.request, "answer")
+            .with_recipients(organizer.filter(|_| requested.request.notifies()));
         let reply = requested.reply(propose);
         let write = self.owner.port.respond(event, &reply);
         run_logged(ctx, entry, notes, write, |_| None).await

@@ -20,9 +20,10 @@ use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::calendar::guests::{doubtful_guests, notified};
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{about, each_once, listed, named_events, write_error};
-use crate::pipeline::calendar::undo::{LoggedWrite, no_undo, write_event};
+use crate::pipeline::calendar::write::{LoggedWrite, no_undo, write_event};
 use crate::pipeline::context::Context;
-use crate::pipeline::write::log::{AuditEntry, CALENDAR_SAVE};
+use crate::pipeline::write::log::{AuditEntry, LoggedTool};
+use crate::pipeline::write::plan::WriteSequence;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::tools::calendar_save::{CalendarSave, EventWords, IfConflict};
 
@@ -76,10 +77,9 @@ pub(super) async fn change_events(
         rehearse_changes(ctx, planned, &mut report).await?;
         return write_report(ctx, report).await;
     }
-    let mut stopped = false;
+    let mut writes = WriteSequence::new("change", names.len());
     for (item, met) in progress::each("events", planned) {
-        if stopped {
-            report.outcomes.push(ItemOutcome::skipped(item.name, "change"));
+        if writes.skips(&item.name, &mut report) {
             continue;
         }
         report.notes.extend(met.iter().map(|note| under(&item, note)));
@@ -92,11 +92,7 @@ pub(super) async fn change_events(
         }
         match write_change(ctx, &item, &mut report).await {
             Ok(()) => report.clashing += usize::from(!met.is_empty()),
-            Err(error) if !several && !error.is_open() => return Err(error),
-            Err(error) => {
-                stopped = error.ends_batch();
-                report.outcomes.push(ItemOutcome::failed(item.name, "change", &error));
-            }
+            Err(error) => writes.fail(&item.name, error, &mut report)?,
         }
     }
     write_report(ctx, report).await
@@ -157,7 +153,7 @@ async fn rehearse_changes(
         detail.extend(met.iter().map(ToString::to_string));
         report.outcomes.push(ItemOutcome::new(item.name, "change", "planned", detail.join("; ")));
     }
-    report.notes.push("dry run: nothing was written".into());
+    report.is_rehearsal = true;
     Ok(())
 }
 
@@ -168,14 +164,10 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
         return split_series(ctx, item, cut, report).await;
     }
     let own = &target.owner.account.email;
-    let entry = AuditEntry {
-        account: own.as_str(),
-        tool: CALENDAR_SAVE,
-        op: "update",
-        ids: vec![target.handle.clone()],
-        recipients: notified(&target.facts.guests, change.guests.as_ref(), own, *notify),
-        ..AuditEntry::default()
-    };
+    let recipients = notified(&target.facts.guests, change.guests.as_ref(), own, *notify);
+    let entry = AuditEntry::new(own, LoggedTool::CALENDAR_SAVE, "update")
+        .with_id(&target.handle)
+        .with_recipients(recipients);
     // Read before the write, which may give the occurrences new ids.
     let is_visible = occurrences::is_visible(change);
     let known = if is_visible {
@@ -195,7 +187,6 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
             report.events.push((target.owner.clone(), value));
         }
         Ok(None) => {}
-        Err(error) if error.is_open() => return Err(error),
         Err(error) => return Err(write_error(ctx, target, error).await),
     }
     Ok(())

@@ -16,11 +16,12 @@ use super::make::{self, PlannedChange};
 use crate::pipeline::calendar::audience::act;
 use crate::pipeline::calendar::guests::{doubtful_guests, notified, notify_missing, others};
 use crate::pipeline::calendar::target::listed;
-use crate::pipeline::calendar::undo::keep_created;
+use crate::pipeline::calendar::write::{LoggedCreation, create_event, keep_created};
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::{WriteAudience, confirm};
-use crate::pipeline::write::log::{AuditEntry, CALENDAR_SAVE, run_logged};
+use crate::pipeline::write::log::{AuditEntry, LoggedTool};
+use crate::pipeline::write::plan::WriteSequence;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
@@ -238,7 +239,7 @@ fn plan_events(ctx: &Context, call: SaveCall<'_>, items: &[NewEvent], report: &m
         let detail = detail.join("; ");
         report.outcomes.push(ItemOutcome::new(&item.name, "create", result, detail));
     }
-    report.notes.push("dry run: nothing was written".into());
+    report.is_rehearsal = true;
 }
 
 /// Adds the events that were written to the report.
@@ -267,9 +268,8 @@ async fn write_events(
     items: &[NewEvent],
     report: &mut WriteReport,
 ) -> Result<Vec<Option<MadeEvent>>> {
-    let single = items.len() == 1;
-    let (port, own) = (&call.to.owner.port, &call.to.owner.account.email);
-    let mut stopped = false;
+    let own = &call.to.owner.account.email;
+    let mut writes = WriteSequence::new("create", items.len());
     let mut made: Vec<Option<MadeEvent>> = items.iter().map(|_| None).collect();
     for (item, made) in progress::each("events", items.iter().zip(&mut made)) {
         let change = &item.made.change;
@@ -278,29 +278,23 @@ async fn write_events(
             report.outcomes.push(ItemOutcome::new(&item.name, "create", "refused", detail));
             continue;
         }
-        if stopped {
-            report.outcomes.push(ItemOutcome::skipped(&item.name, "create"));
+        if writes.skips(&item.name, report) {
             continue;
         }
         let notify = notify_for(change, own, call.request);
-        let entry = AuditEntry {
-            account: own.as_str(),
-            tool: CALENDAR_SAVE,
-            op: "create",
-            recipients: notified(&[], change.guests.as_ref(), own, notify),
-            ..AuditEntry::default()
+        let recipients = notified(&[], change.guests.as_ref(), own, notify);
+        let notified = recipients.iter().map(|one| (*one).to_owned()).collect();
+        let creation = LoggedCreation {
+            owner: &call.to.owner,
+            calendar: call.calendar_id(),
+            change,
+            notify,
+            entry: AuditEntry::new(own, LoggedTool::CALENDAR_SAVE, "create")
+                .with_recipients(recipients),
         };
-        let notified = entry.recipients.iter().map(|one| (*one).to_owned()).collect();
-        let write = port.create(call.calendar_id(), change, notify);
-        let id = |value: &Value| port.event_data(value).map(|facts| facts.id.into());
-        match run_logged(ctx, entry, &mut report.notes, write, id).await {
+        match create_event(ctx, creation, &mut report.notes).await {
             Ok(value) => *made = Some(MadeEvent { value, notified }),
-            // Without other events there is nothing else to report.
-            Err(error) if single && !error.is_open() => return Err(error),
-            Err(error) => {
-                stopped = error.ends_batch();
-                report.outcomes.push(ItemOutcome::failed(&item.name, "create", &error));
-            }
+            Err(error) => writes.fail(&item.name, error, report)?,
         }
     }
     Ok(made)

@@ -14,9 +14,7 @@ use super::import_item::{ImportItem, ImportOutcome, differing};
 use super::source;
 use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
-use crate::pipeline::write::log::AuditEntry as Line;
-use crate::pipeline::write::log::CALENDAR_SAVE;
-use crate::pipeline::write::log::run_logged;
+use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 
 /// Writes the exceptions of an imported series, and reports the event.
@@ -103,13 +101,7 @@ async fn put_exception(
         };
     };
     let own = &series.owner.account.email;
-    let line = |op| Line {
-        account: own.as_str(),
-        tool: CALENDAR_SAVE,
-        op,
-        ids: vec![series.handle.clone()],
-        ..Line::default()
-    };
+    let line = |op| AuditEntry::new(own, LoggedTool::CALENDAR_SAVE, op).with_id(&series.handle);
     if entry.cancelled {
         let write = port.delete(&value, None, GuestNotice::Nobody);
         run_logged(ctx, line("delete"), notes, write, |()| None).await?;

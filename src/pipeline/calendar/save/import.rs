@@ -61,9 +61,7 @@ pub(super) async fn import_events(
     report.notes.extend(notes_without_uid(&items));
     compare_import(ctx, call, &mut items, &mut report.notes).await?;
     agreed_for_import(ctx, call, &items, caller, &mut report.notes).await?;
-    if request.dry_run {
-        report.notes.push("dry run: nothing was written".into());
-    }
+    report.is_rehearsal = request.dry_run;
     write_items(ctx, call, items, &mut report).await?;
     report.notes.extend(assigned_uids(&destination, &report));
     write_report(ctx, report).await

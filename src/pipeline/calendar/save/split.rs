@@ -13,10 +13,12 @@ use super::ready::ReadyChange;
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, fetch_event, write_error};
-use crate::pipeline::calendar::undo::{LoggedWrite, keep_created, write_event};
+use crate::pipeline::calendar::write::{
+    LoggedCreation, LoggedWrite, create_event, keep_created, write_event,
+};
 use crate::pipeline::context::Context;
 use crate::pipeline::write::interrupted::{begin_writing, may_leave};
-use crate::pipeline::write::log::{AuditEntry, CALENDAR_SAVE, run_logged};
+use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 
 /// A split while it is written.
@@ -85,14 +87,9 @@ impl SplitWrite<'_> {
     fn audit_entry(&self, op: &'static str, ids: Vec<String>) -> AuditEntry<'_> {
         let own = &self.master.owner.account.email;
         let guests = &self.master.facts.guests;
-        AuditEntry {
-            account: own.as_str(),
-            tool: CALENDAR_SAVE,
-            op,
-            ids,
-            recipients: notified(guests, self.whole.guests.as_ref(), own, self.ready.notify),
-            ..AuditEntry::default()
-        }
+        let recipients = notified(guests, self.whole.guests.as_ref(), own, self.ready.notify);
+        AuditEntry { ids, ..AuditEntry::new(own, LoggedTool::CALENDAR_SAVE, op) }
+            .with_recipients(recipients)
     }
 
     /// Returns the service's id of an event.
@@ -102,10 +99,14 @@ impl SplitWrite<'_> {
 
     /// Creates the new series, with the later part.
     async fn create_series(&self, ctx: &Context, notes: &mut Vec<Note>) -> Result<Value> {
-        let calendar = self.master.facts.calendar.as_ref();
-        let write = self.master.owner.port.create(calendar, &self.whole, self.ready.notify);
-        let entry = self.audit_entry("create", Vec::new());
-        run_logged(ctx, entry, notes, write, |new| self.event_id(new)).await
+        let creation = LoggedCreation {
+            owner: &self.master.owner,
+            calendar: self.master.facts.calendar.as_ref(),
+            change: &self.whole,
+            notify: self.ready.notify,
+            entry: self.audit_entry("create", Vec::new()),
+        };
+        create_event(ctx, creation, notes).await
     }
 
     /// Ends the old series before the new one. Returns the old series.

@@ -10,10 +10,13 @@ use super::destination::SaveCall;
 use super::exceptions::finish_import;
 use super::import_item::{ImportAction, ImportItem, ImportOutcome};
 use super::make;
-use crate::pipeline::calendar::target::{CalendarOwner, EventTarget, as_target_after};
-use crate::pipeline::calendar::undo::{LoggedWrite, keep_created, write_event};
+use crate::pipeline::calendar::target::{EventTarget, as_target_after};
+use crate::pipeline::calendar::write::{
+    LoggedCreation, LoggedWrite, create_event, keep_created, write_event,
+};
 use crate::pipeline::context::Context;
-use crate::pipeline::write::log::{AuditEntry, CALENDAR_SAVE, run_logged};
+use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
+use crate::pipeline::write::plan::WriteSequence;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 
 /// The word for an import in outcomes.
@@ -27,18 +30,17 @@ pub(super) async fn write_items(
     items: Vec<ImportItem>,
     report: &mut WriteReport,
 ) -> Result<()> {
-    let mut stopped = false;
+    let mut writes = WriteSequence::of_outcomes(IMPORT);
     for item in progress::each("events", items) {
         if call.refuses(&item.met.lines) {
             let lines = item.met.lines.join("; ");
             report.outcomes.push(ItemOutcome::new(&item.name, IMPORT, "refused", lines));
-        } else if stopped {
-            let detail = "not written, because an earlier one failed";
-            report.outcomes.push(ItemOutcome::new(&item.name, IMPORT, "skipped", detail));
+        } else if writes.skips(&item.name, report) {
+            // It is reported.
         } else if call.request.dry_run {
             report.outcomes.push(rehearse_item(ctx, call, &item).await);
         } else {
-            stopped = write_item(ctx, call, &item, report).await?;
+            write_item(ctx, call, &item, (&mut writes, report)).await?;
         }
     }
     Ok(())
@@ -85,14 +87,13 @@ async fn rehearse_update(
     Ok(("planned", format!("{}: {what}", there.handle)))
 }
 
-/// Writes one item, with its exceptions, and reports it. Returns true if it failed in a way that
-/// ends the import.
+/// Writes one item, with its exceptions, and reports it.
 async fn write_item(
     ctx: &Context,
     call: SaveCall<'_>,
     item: &ImportItem,
-    report: &mut WriteReport,
-) -> Result<bool> {
+    (writes, report): (&mut WriteSequence, &mut WriteReport),
+) -> Result<()> {
     let action = item.action();
     let written = match &action {
         ImportAction::Create => create_item(ctx, call, item, &mut report.notes).await,
@@ -101,17 +102,14 @@ async fn write_item(
     };
     let value = match written {
         Ok(value) => value,
-        Err(error) => {
-            report.outcomes.push(ItemOutcome::failed(&item.name, IMPORT, &error));
-            return Ok(error.ends_batch());
-        }
+        Err(error) => return writes.fail(&item.name, error, report),
     };
     report.clashing += usize::from(!item.met.lines.is_empty());
     report.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
     let owner = &call.to.owner;
     let Some(facts) = owner.port.event_data(&value) else {
         report.events.push((owner.clone(), value));
-        return Ok(false);
+        return Ok(());
     };
     let target = as_target_after(ctx, owner, value, facts, &mut report.notes).await;
     let outcome = match action {
@@ -122,8 +120,7 @@ async fn write_item(
         ImportAction::Keep(_) => ImportOutcome::Same(target),
         ImportAction::Update(..) => ImportOutcome::Changed(target),
     };
-    finish_import(ctx, item, outcome, report).await?;
-    Ok(false)
+    finish_import(ctx, item, outcome, report).await
 }
 
 /// Creates the event of an item.
@@ -137,9 +134,15 @@ async fn create_item(
     // Checked for each item alone, so that a refused event does not stop the others.
     make::fits(&item.change, port.capabilities())?;
     port.check(None, &item.change, GuestNotice::Nobody)?;
-    let write = port.create(call.calendar_id(), &item.change, GuestNotice::Nobody);
-    let id = |value: &Value| port.event_data(value).map(|facts| facts.id.into());
-    run_logged(ctx, audit_entry(&call.to.owner, "create", None), notes, write, id).await
+    let owner = &call.to.owner;
+    let creation = LoggedCreation {
+        owner,
+        calendar: call.calendar_id(),
+        change: &item.change,
+        notify: GuestNotice::Nobody,
+        entry: AuditEntry::new(&owner.account.email, LoggedTool::CALENDAR_SAVE, "create"),
+    };
+    create_event(ctx, creation, notes).await
 }
 
 /// Changes the existing event of an item.
@@ -151,7 +154,8 @@ async fn update_item(
     report: &mut WriteReport,
 ) -> Result<Value> {
     let write = there.owner.port.update(&there.value, change, GuestNotice::Nobody);
-    let entry = audit_entry(&there.owner, "update", Some(&there.handle));
+    let own = &there.owner.account.email;
+    let entry = AuditEntry::new(own, LoggedTool::CALENDAR_SAVE, "update").with_id(&there.handle);
     // Exceptions that follow would not be undone.
     if item.exceptions.is_empty() {
         let write = async { write.await.map(Some) };
@@ -160,20 +164,5 @@ async fn update_item(
         written.map(Option::unwrap_or_default)
     } else {
         run_logged(ctx, entry, &mut report.notes, write, |_| None).await
-    }
-}
-
-/// Returns the audit log's entry of a write to an account's calendars.
-fn audit_entry<'a>(
-    owner: &'a CalendarOwner,
-    op: &'static str,
-    handle: Option<&str>,
-) -> AuditEntry<'a> {
-    AuditEntry {
-        account: owner.account.email.as_str(),
-        tool: CALENDAR_SAVE,
-        op,
-        ids: handle.into_iter().map(str::to_owned).collect(),
-        ..AuditEntry::default()
     }
 }

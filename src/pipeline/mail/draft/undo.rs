@@ -55,7 +55,7 @@ pub(crate) async fn undo_edit(
             ctx,
             WriteReport {
                 outcomes: vec![ItemOutcome::new(item, "undo", "planned", "")],
-                notes: vec!["dry run: nothing was written".into()],
+                is_rehearsal: true,
                 ..WriteReport::default()
             },
         )

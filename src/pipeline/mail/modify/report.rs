@@ -24,7 +24,7 @@ use super::work::{AccountBatch, MessageChange, MessageOutcome, grouped};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, handle_after};
 use crate::pipeline::rows::rows_of;
-use crate::pipeline::write::report::{ItemOutcome, outcome_rows};
+use crate::pipeline::write::report::{DRY_RUN, ItemOutcome, outcome_rows};
 use crate::store::HandleKind;
 
 /// The number of messages shown before a change is carried out.
@@ -130,7 +130,7 @@ async fn add_planned_rows(
     planned: usize,
     response: &mut WholeAnswer,
 ) -> Result<()> {
-    response.notes.push("dry run: nothing was written".into());
+    response.notes.push(DRY_RUN.into());
     let rows = first_rows(ctx, works, works.len() > 1).await?;
     if rows.is_empty() {
         return Ok(());

@@ -20,7 +20,7 @@ use crate::pipeline::handles::handle_after;
 use crate::pipeline::mail::draft::people::message_id;
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::check_allow_list;
-use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
 use crate::unsubscribe::{UnsubscribeMessage, UnsubscribeWay, way};
@@ -181,14 +181,9 @@ async fn leave_list(
         UnsubscribeWay::Mail(message) => vec![message.to.as_str()],
         _ => Vec::new(),
     };
-    let entry = AuditEntry {
-        account: chosen.account.email.as_str(),
-        tool: "mail_modify",
-        op: OP,
-        ids: vec![list.id.clone()],
-        recipients,
-        ..AuditEntry::default()
-    };
+    let entry = AuditEntry::new(&chosen.account.email, LoggedTool::MAIL_MODIFY, OP)
+        .with_id(&list.id)
+        .with_recipients(recipients);
     let mut late = Vec::new();
     let write = async {
         match &list.way {

@@ -7,7 +7,7 @@ use daysheet_core::provider::mail::MailState;
 
 use super::actions::{CreatedFolder, PlannedAction};
 use super::chosen::ChosenMessages;
-use crate::pipeline::write::log::AuditEntry;
+use crate::pipeline::write::log::{AuditEntry, LoggedTool};
 use crate::pipeline::write::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
 
 /// The actions on messages of one account, and their outcomes.
@@ -64,14 +64,9 @@ impl AccountBatch {
     /// Returns an entry of the audit log.
     pub(super) fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> AuditEntry<'a> {
         let ids = self.changes.iter().map(|one| one.before.id.clone());
-        AuditEntry {
-            account: self.chosen.account.email.as_str(),
-            tool: "mail_modify",
-            op,
-            ids: ids.map(String::from).collect(),
-            recipients: Vec::new(),
-            outcome,
-        }
+        let email = &self.chosen.account.email;
+        let ids = ids.map(String::from).collect();
+        AuditEntry { ids, outcome, ..AuditEntry::new(email, LoggedTool::MAIL_MODIFY, op) }
     }
 
     /// Returns the number of changes with this outcome.

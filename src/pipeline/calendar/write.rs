@@ -1,0 +1,216 @@
+//! Writes to events: each between two lines of the audit log, and with the event before it kept for
+//! an undo. `undo.rs` takes such writes back.
+//!
+//! Before a change or a deletion, the event is sealed and stored, unless the write notifies someone.
+
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::calendar::{EventChange, GuestNotice};
+use daysheet_core::provider::ids::CalendarId;
+use daysheet_core::text::{Note, note, ours};
+use serde_json::Value;
+
+use super::guests::others;
+use super::target::{CalendarOwner, EventTarget};
+use crate::outputs::hash;
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::number_after;
+use crate::pipeline::write::log::{AuditEntry, run_logged};
+use crate::pipeline::write::report::WriteReport;
+use crate::pipeline::write::undo_state::{EventUndo, save_undo};
+use crate::store::HandleKind;
+
+/// The longest event that is kept, in bytes.
+const MAX_LEN: usize = 1 << 20;
+
+/// The creation of an event.
+pub(crate) struct LoggedCreation<'a> {
+    pub(crate) owner: &'a CalendarOwner,
+    /// The calendar; `None` for the main one.
+    pub(crate) calendar: Option<&'a CalendarId>,
+    /// The fields of the event.
+    pub(crate) change: &'a EventChange,
+    pub(crate) notify: GuestNotice,
+    /// The write in the audit log.
+    pub(crate) entry: AuditEntry<'a>,
+}
+
+/// Creates an event between two lines of the log, the second of which has its id.
+///
+/// # Errors
+/// The errors of the log and of the write.
+pub(crate) async fn create_event(
+    ctx: &Context,
+    creation: LoggedCreation<'_>,
+    notes: &mut Vec<Note>,
+) -> Result<Value> {
+    let LoggedCreation { owner, calendar, change, notify, entry } = creation;
+    let write = owner.port.create(calendar, change, notify);
+    let id = |made: &Value| owner.port.event_data(made).map(|facts| facts.id.into());
+    run_logged(ctx, entry, notes, write, id).await
+}
+
+/// A write to an event that can be undone.
+pub(super) struct LoggedWrite<'a> {
+    /// The event before the write.
+    pub(super) target: &'a EventTarget,
+    /// The change; `None` for a deletion.
+    pub(super) change: Option<&'a EventChange>,
+    /// The write in the audit log.
+    pub(super) entry: AuditEntry<'a>,
+}
+
+/// Changes an event, or deletes it, between two lines of the log. If the write notifies no one, the
+/// event before it is kept for an undo.
+///
+/// # Errors
+/// The errors of the log and of the write.
+pub(super) async fn write_event(
+    ctx: &Context,
+    logged: LoggedWrite<'_>,
+    report: &mut WriteReport,
+    write: impl Future<Output = Result<Option<Value>>>,
+) -> Result<Option<Value>> {
+    let LoggedWrite { target, change, entry } = logged;
+    let recipients = entry.recipients.clone();
+    let kept = recipients.is_empty() && keep_event(ctx, target, change, report).await;
+    let written = run_logged(ctx, entry, &mut report.notes, write, |_| None).await;
+    if written.is_ok() {
+        let has_guests = !others(&target.facts.guests, &target.owner.account.email).is_empty();
+        report.notified.add(&recipients, has_guests && target.facts.own);
+    }
+    let log = &mut report.undo;
+    log.writes += usize::from(written.is_ok());
+    if kept && written.is_err() {
+        log.events.pop();
+        if let Err(error) = save_undo(ctx, log).await {
+            tracing::warn!(%error, "what was kept of a failed write stays");
+        }
+    } else if let (true, Ok(Some(value)), Some(last)) = (kept, &written, log.events.last_mut()) {
+        let facts = target.owner.port.event_data(value);
+        // An empty version is an unknown one; `None` would mark the event as deleted.
+        last.version = facts.and_then(|facts| facts.version).or(Some(String::new()));
+        last.content = content(&target.owner, value);
+    }
+    written
+}
+
+/// Keeps an event that is about to be changed or deleted; returns false if that write cannot be
+/// undone. A note gives the reason if it is the provider's.
+async fn keep_event(
+    ctx: &Context,
+    target: &EventTarget,
+    change: Option<&EventChange>,
+    report: &mut WriteReport,
+) -> bool {
+    if let Some(note) = no_undo(target, change).await {
+        report.notes.push(note);
+        return false;
+    }
+    if !can_be_kept(target) {
+        return false;
+    }
+    let json = target.value.to_string();
+    let kept = async {
+        if json.len() > MAX_LEN {
+            return Err(Error::argument(format!("the event exceeds {MAX_LEN} bytes")));
+        }
+        let sealed = ctx.store.seal(&identity(&target.handle), json.as_bytes()).await?;
+        // The version and the content are filled in after the write.
+        let version = change.map(|_| String::new());
+        let event = target.handle.clone();
+        let content = String::new();
+        report.undo.accounts.insert(target.owner.account.id.clone());
+        report.undo.events.push(EventUndo { event, sealed: Some(sealed), version, content });
+        let saved = save_undo(ctx, &mut report.undo).await;
+        // An event that could not be stored is not offered for an undo.
+        saved.inspect_err(|_| drop(report.undo.events.pop()))
+    };
+    match kept.await {
+        Ok(()) => true,
+        Err(error) => {
+            report.notes.push(note!("no undo: {}", error));
+            false
+        }
+    }
+}
+
+/// Returns a note on the reason why a write cannot be undone, if the event or its provider is that
+/// reason.
+pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventChange>) -> Option<Note> {
+    if change.is_none() && is_shared(target) {
+        return Some("no undo: other people take part in it".into());
+    }
+    if !can_be_kept(target) {
+        return None;
+    }
+    let mut reason = target.owner.port.irreversible(&target.value, change);
+    if reason.is_none() && has_exceptions(target, change).await {
+        reason = Some("occurrences that differ from their series cannot be restored");
+    }
+    Some(note!("no undo: {}", ours(reason?)))
+}
+
+/// Keeps the version of an event that was created, unless someone was notified.
+pub(crate) async fn keep_created(
+    ctx: &Context,
+    owner: &CalendarOwner,
+    value: &Value,
+    notified: bool,
+    report: &mut WriteReport,
+) {
+    // Counted even if it cannot be undone, so that the answer shows an incomplete undo.
+    report.undo.writes += 1;
+    let content = content(owner, value);
+    let facts = owner.port.event_data(value).filter(|_| !notified && !content.is_empty());
+    let Some(facts) = facts else {
+        return;
+    };
+    let kind = HandleKind::Event;
+    let notes = &mut report.notes;
+    if let Some(number) = number_after(ctx, &owner.account, kind, facts.id.as_str(), notes).await {
+        let version = Some(facts.version.unwrap_or_default());
+        let event = kind.handle(number);
+        report.undo.accounts.insert(owner.account.id.clone());
+        report.undo.events.push(EventUndo { event, sealed: None, version, content });
+    }
+}
+
+/// Returns true if a write to a series would lose occurrences that differ from it, or
+/// if that cannot be found out.
+pub(super) async fn has_exceptions(series: &EventTarget, change: Option<&EventChange>) -> bool {
+    // Other changes of a series do not affect its exceptions.
+    let stays = change.is_some_and(|one| one.time.is_none() && one.repeat.is_none());
+    let (false, Some(_), Some(uid)) = (stays, &series.facts.repeat, &series.facts.uid) else {
+        return false;
+    };
+    let port = &series.owner.port;
+    let differs = |one: &Value| {
+        let facts = port.event_data(one);
+        facts.is_some_and(|one| one.series.as_ref() == Some(&series.facts.id) && !one.cancelled)
+    };
+    !port.by_uid(uid).await.is_ok_and(|found| !found.iter().any(differs))
+}
+
+/// Returns true for an event that can be restored completely.
+fn can_be_kept(target: &EventTarget) -> bool {
+    let is_named = matches!(HandleKind::parse(&target.handle), Some((HandleKind::Event, _)));
+    target.owner.port.content(&target.value).is_some() && is_named
+}
+
+/// Returns true for an event in which others take part. They may see its deletion, so no undo is
+/// offered for that.
+fn is_shared(target: &EventTarget) -> bool {
+    let facts = &target.facts;
+    !facts.own || facts.guests.iter().any(|guest| !guest.me)
+}
+
+/// Returns the hash of the parts of an event that an undo restores; empty if the provider restores
+/// none.
+pub(super) fn content(owner: &CalendarOwner, event: &Value) -> String {
+    owner.port.content(event).map_or_else(String::new, |text| hash(&text))
+}
+
+/// Returns the identity that a sealed event is bound to.
+pub(super) fn identity(handle: &str) -> String {
+    format!("undo of {handle}")
+}

@@ -92,6 +92,8 @@ pub struct RateLimiter {
     share: UpstreamShare,
     /// The time for which the effect of a write is looked up after its response was lost.
     look: Duration,
+    /// The wait before the second attempt.
+    retry: Duration,
     clock: Clock,
     /// No call starts before this instant, because a response requested a wait.
     quiet_until: Mutex<Option<Instant>>,
@@ -114,6 +116,7 @@ impl RateLimiter {
             in_flight: Semaphore::new(in_flight),
             share: services.share.clone(),
             look: services.look,
+            retry: services.retry,
             clock: services.clock.clone(),
             quiet_until: Mutex::new(None),
         }
@@ -252,7 +255,7 @@ impl RateLimiter {
             }
             if let ErrorKind::RateLimited(after) = error.kind() {
                 // All calls of the account wait.
-                self.pause_for(after.unwrap_or_else(|| backoff(attempt)));
+                self.pause_for(after.unwrap_or_else(|| self.backoff(attempt)));
             }
             match self.wait(attempt, &error).filter(|_| again(&error)) {
                 Some(wait) => tokio::time::sleep(wait).await,
@@ -310,8 +313,8 @@ impl RateLimiter {
     /// `None` if another attempt is pointless.
     pub fn wait(&self, attempt: u32, error: &Error) -> Option<Duration> {
         let wait = match error.kind() {
-            ErrorKind::RateLimited(after) => after.unwrap_or_else(|| backoff(attempt)),
-            ErrorKind::Network | ErrorKind::Provider(500..=599) => backoff(attempt),
+            ErrorKind::RateLimited(after) => after.unwrap_or_else(|| self.backoff(attempt)),
+            ErrorKind::Network | ErrorKind::Provider(500..=599) => self.backoff(attempt),
             // Timeouts are not retried either: they have used up the user's patience.
             _ => return None,
         };
@@ -349,23 +352,23 @@ impl RateLimiter {
             _ => error,
         }
     }
+
+    /// Returns the wait before the next attempt, which doubles with each, plus up to half of it at
+    /// random, so that callers do not retry in step.
+    fn backoff(&self, attempt: u32) -> Duration {
+        let base = self.retry * 2_u32.saturating_pow(attempt.saturating_sub(1));
+        let mut random = [0_u8; 1];
+        let jitter = match getrandom::fill(&mut random) {
+            Ok(()) => u32::from(random[0]),
+            Err(_) => 0,
+        };
+        base + base * jitter / 512
+    }
 }
 
 /// Returns true for an error because of too many calls.
 fn is_rate_limited(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::RateLimited(_))
-}
-
-/// Returns 0.25 s, 0.5 s, 1 s, …, plus up to half of it at random, so that callers do not retry in
-/// step.
-fn backoff(attempt: u32) -> Duration {
-    let base = Duration::from_millis(250) * 2_u32.saturating_pow(attempt.saturating_sub(1));
-    let mut random = [0_u8; 1];
-    let jitter = match getrandom::fill(&mut random) {
-        Ok(()) => u32::from(random[0]),
-        Err(_) => 0,
-    };
-    base + base * jitter / 512
 }
 
 /// The maximum wait that is passed on; more could not be planned with.

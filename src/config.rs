@@ -59,6 +59,8 @@ const FILE: &str = "DAYSHEET_CONFIG";
 /// The time for which the effect of a lost write is looked up: services have carried out requests
 /// seconds after the connection broke.
 const LOOK: Duration = Duration::from_secs(8);
+/// The wait before the second attempt at a call to a provider.
+const RETRY: Duration = Duration::from_millis(250);
 
 /// Microsoft's tenant for all accounts: work, school and personal.
 const COMMON: &str = "common";
@@ -152,6 +154,8 @@ pub struct Config {
     /// The time for which the effect of a write is looked up after its response was lost, before it
     /// is reported as unknown. No setting changes it; tests do.
     pub look: Duration,
+    /// The wait before the second attempt at a call to a provider.
+    pub retry: Duration,
     /// The signature of messages from Outlook, as text or HTML. Graph does not expose the signature
     /// that Outlook itself uses.
     pub outlook_signature: Option<String>,
@@ -332,6 +336,7 @@ impl Config {
         ServiceSettings {
             endpoints: self.endpoints.clone(),
             look: self.look,
+            retry: self.retry,
             clock: self.clock.clone(),
             share: UpstreamShare::default(),
         }
@@ -406,6 +411,7 @@ impl Config {
             sends_per_hour: settings.number("sends_per_hour", 0..=10_000, 30)?,
             recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,
             look: LOOK,
+            retry: RETRY,
             outlook_signature: settings.get("microsoft.signature")?.map(|found| found.value),
             limits: PersonLimits::from(&settings)?,
             identity: IdentitySettings::from(&settings)?,

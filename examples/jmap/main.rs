@@ -43,6 +43,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         // Those of the other services, which nothing here calls.
         endpoints: ProviderEndpoints::below(&Url::parse(&session)?)?,
         look: Duration::ZERO,
+        retry: Duration::from_millis(250),
         clock: Clock::system(),
         share: UpstreamShare::default(),
     };

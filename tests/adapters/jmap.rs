@@ -259,6 +259,7 @@ async fn scripted(
     let services = ServiceSettings {
         endpoints: ProviderEndpoints::below(&Url::parse(&tap.base).unwrap()).unwrap(),
         look: Duration::ZERO,
+        retry: Duration::from_millis(250),
         clock: clock::clock(),
         share: UpstreamShare::default(),
     };

@@ -396,6 +396,7 @@ impl Tapped {
         let services = ServiceSettings {
             endpoints,
             look: Duration::from_millis(40),
+            retry: Duration::from_millis(250),
             clock: clock::clock(),
             share: UpstreamShare::default(),
         };

@@ -76,6 +76,8 @@ pub struct ServiceSettings {
     /// The time for which the effect of a write is looked for after its response was lost, before
     /// the write is reported as unknown.
     pub look: Duration,
+    /// The wait before the second attempt at a call; it doubles with each further one.
+    pub retry: Duration,
     /// The clock.
     pub clock: Clock,
     /// The share of the process's requests that these adapters may use.

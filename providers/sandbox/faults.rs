@@ -97,6 +97,8 @@ pub struct ApiExchange {
     pub method: Method,
     /// The path as sent.
     pub path: String,
+    /// The query as sent, without `?`; an empty text if the URL has no query.
+    pub query: String,
     /// The request's body.
     pub body: Bytes,
     /// The length of the answer's body in bytes, before compression.

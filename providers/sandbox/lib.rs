@@ -257,6 +257,11 @@ impl Sandbox {
         self.state.graph.allow_rooms(allowed);
     }
 
+    /// Sets the most events of a page of Google Calendar. Services may return fewer than requested.
+    pub fn limit_pages(&self, events: usize) {
+        self.state.agenda().max_page = events;
+    }
+
     /// Expires all sync tokens of Google Calendar, history ids of Gmail and delta links of Graph.
     /// Each of them is refused from now on.
     pub fn expire_sync_tokens(&self) {

@@ -92,7 +92,9 @@ async fn answer(
     let mut apis = ["/gmail/", "/upload/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
     let api = apis.any(|base| path.starts_with(base)).then_some(path);
     let alter = api.and_then(|_| state.alter());
-    let observer = api.and_then(|path| Some((state.observer()?, path.to_owned())));
+    let query = request.uri().query().unwrap_or_default();
+    let observer =
+        api.and_then(|path| Some((state.observer()?, path.to_owned(), query.to_owned())));
     let mut seen = None;
     // Drawn before the body is read; only faults of writes depend on the request itself.
     let (delay, mut fault) = state.next_fault(api);
@@ -120,9 +122,9 @@ async fn answer(
         | None => {
             match read(request).await {
                 Ok(request) => {
-                    seen = observer.map(|(observer, path)| {
+                    seen = observer.map(|(observer, path, query)| {
                         let (method, body) = (request.method.clone(), request.body.clone());
-                        (observer, ApiExchange { method, path, body, answer: 0 })
+                        (observer, ApiExchange { method, path, query, body, answer: 0 })
                     });
                     // Only the body of a batch tells if it changes something.
                     fault = fault.or_else(|| state.write_fault(&request));

@@ -63,7 +63,7 @@ pub(super) fn events(
         items.retain(|item| item.event.uid == uid);
     }
     let digest = digest(calendar, params);
-    let mut page = page(items, params, &digest, agenda.mark)?;
+    let mut page = page(items, params, &digest, agenda)?;
     // Only the last page has a sync token; the next request must not skip unread pages.
     if page.next.is_none() && (sync.is_some() || gives_sync(params)) {
         page.sync = Some(sync_token(calendar, epoch, page.mark, question.single));
@@ -87,7 +87,7 @@ pub(super) fn instances(
         event: it.event,
         deleted: false,
     });
-    let page = page(items.collect(), params, &digest(calendar, params), agenda.mark)?;
+    let page = page(items.collect(), params, &digest(calendar, params), agenda)?;
     Ok(answer(agenda, place, &view(agenda, calendar), page))
 }
 

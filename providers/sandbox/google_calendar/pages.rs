@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::error::{self as refuse, bad_value};
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
-use crate::store::calendars::{StoredCalendar, StoredEvent};
+use crate::store::calendars::{SandboxCalendars, StoredCalendar, StoredEvent};
 
 /// The default and maximum number of items of a page.
 const ROWS: (usize, usize) = (250, 2_500);
@@ -49,7 +49,7 @@ pub(super) fn page<'a>(
     mut items: Vec<EventItem<'a>>,
     params: &RequestParameters<'_>,
     digest: &[u8; 8],
-    mark: u64,
+    agenda: &SandboxCalendars,
 ) -> Result<EventPage<'a>, HttpResponse> {
     let rows = match params.value("maxResults") {
         None => ROWS.0,
@@ -58,6 +58,7 @@ pub(super) fn page<'a>(
             _ => return Err(bad_value("maxResults")),
         },
     };
+    let rows = rows.min(agenda.max_page);
     let after =
         match params.value("pageToken") {
             None => None,
@@ -66,7 +67,7 @@ pub(super) fn page<'a>(
             })?),
         };
     // The mark of the first page: changes made while a client pages must be in its next sync.
-    let mark = after.as_ref().map_or(mark, |(_, _, mark)| *mark);
+    let mark = after.as_ref().map_or(agenda.mark, |(_, _, mark)| *mark);
     items.sort_by(|one, other| (one.key, &one.event.id).cmp(&(other.key, &other.event.id)));
     if let Some((key, id, _)) = &after {
         items.retain(|item| (item.key, &item.event.id) > (*key, id));

@@ -223,6 +223,7 @@ impl CalendarContext<'_> {
         let ids = self.ids();
         let writable = matches!(calendar.access, CalendarAccess::Owner | CalendarAccess::Writer);
         let own = calendar.access == CalendarAccess::Owner;
+        let owner = calendar.shared_by.as_ref().unwrap_or(&calendar.owner);
         object(json!({
             "id": ids.calendar(&calendar.id),
             "name": shown_name(calendar),
@@ -230,7 +231,7 @@ impl CalendarContext<'_> {
             "changeKey": ids.version(calendar.mark),
             "canShare": own,
             "canEdit": writable,
-            "owner": { "name": self.name_of(&calendar.owner), "address": calendar.owner },
+            "owner": { "name": self.name_of(owner), "address": owner },
         }))
     }
 }

@@ -8,7 +8,8 @@
 //! The calendar: a file is the owner's main calendar if it is the owner's only file, or is named
 //! `calendar`, `main` or after the owner. Any other file is a further calendar, named by
 //! `X-WR-CALNAME` or after the file. The owner can only read calendars from files that end in
-//! `.readonly.ics`. Every mailbox has a main calendar, which may be empty.
+//! `.readonly.ics`. `ADDRESS.shared.ics` is a calendar that ADDRESS shares with the owner, who
+//! may write events. Every mailbox has a main calendar, which may be empty.
 //!
 //! Files and events that cannot be used are reported and skipped. Only a path that does not exist
 //! is an error.
@@ -128,7 +129,7 @@ struct CalendarFile {
     /// The file name without its extensions.
     stem: String,
     owner: String,
-    readonly: bool,
+    access: CalendarAccess,
     document: CalendarDocument,
 }
 
@@ -187,7 +188,7 @@ impl CalendarLoader<'_> {
         for note in &document.notes {
             self.skipped.push((path.to_owned(), note.to_string()));
         }
-        let (stem, readonly) = stem(path);
+        let (stem, access) = stem(path);
         let Some(owner) = owner.or_else(|| self.owner(&document)) else {
             return self.skip(path, "there is no mailbox that it could belong to");
         };
@@ -195,7 +196,7 @@ impl CalendarLoader<'_> {
             path: path.to_owned(),
             stem,
             owner: owner.to_lowercase(),
-            readonly,
+            access,
             document,
         });
     }
@@ -296,8 +297,10 @@ fn dress(calendar: &mut StoredCalendar, file: &CalendarFile) {
     if let Some(zone) = file.document.zone.as_deref().and_then(event_time::zone_name) {
         calendar.zone = zone;
     }
-    if file.readonly {
-        calendar.access = CalendarAccess::Reader;
+    calendar.access = file.access;
+    if file.access == CalendarAccess::Writer {
+        calendar.id.clone_from(&file.stem);
+        calendar.shared_by = Some(file.stem.clone());
     }
 }
 
@@ -356,16 +359,17 @@ fn is_calendar(path: &Path) -> bool {
     ending.is_some_and(|ending| ending.eq_ignore_ascii_case("ics"))
 }
 
-/// Returns a file's name without its extensions, and true if it is read-only.
-fn stem(path: &str) -> (String, bool) {
-    const READONLY: &str = ".readonly";
+/// Returns a file's name without its extensions, and the access that these name.
+fn stem(path: &str) -> (String, CalendarAccess) {
+    const ACCESS: [(&str, CalendarAccess); 2] =
+        [(".readonly", CalendarAccess::Reader), (".shared", CalendarAccess::Writer)];
     let name = path.rsplit('/').next().unwrap_or(path);
     let name = match name.len().checked_sub(4).and_then(|at| name.split_at_checked(at)) {
         Some((stem, ending)) if ending.eq_ignore_ascii_case(".ics") => stem,
         _ => name,
     };
-    match name.strip_suffix(READONLY) {
-        Some(stem) => (stem.to_owned(), true),
-        None => (name.to_owned(), false),
-    }
+    let mut found =
+        ACCESS.iter().filter_map(|(end, access)| Some((name.strip_suffix(end)?, access)));
+    let (stem, access) = found.next().unwrap_or((name, &CalendarAccess::Owner));
+    (stem.to_owned(), *access)
 }

@@ -28,6 +28,8 @@ use sha2::{Digest, Sha256};
 #[derive(Debug)]
 pub(crate) struct SandboxCalendars {
     clock: Clock,
+    /// The most events of a page.
+    pub(crate) max_page: usize,
     pub(crate) calendars: Vec<StoredCalendar>,
     pub(crate) events: Vec<StoredEvent>,
     /// The number of changes so far, and so the mark of the last one.
@@ -49,6 +51,8 @@ pub(crate) struct StoredCalendar {
     pub id: String,
     /// The address of the owner.
     pub owner: String,
+    /// The address of the person who shared it with the owner, if its events are that person's.
+    pub shared_by: Option<String>,
     /// The name.
     pub name: String,
     /// The description.
@@ -73,6 +77,7 @@ impl StoredCalendar {
         Self {
             id: address.to_owned(),
             owner: address.to_owned(),
+            shared_by: None,
             name: address.to_owned(),
             notes: String::new(),
             zone: zone.to_owned(),
@@ -116,7 +121,6 @@ pub(crate) enum CalendarAccess {
     /// Everything.
     Owner,
     /// Writing events.
-    #[expect(dead_code, reason = "no calendar is loaded with it yet")]
     Writer,
     /// Reading events.
     Reader,
@@ -276,6 +280,7 @@ impl SandboxCalendars {
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
+            max_page: usize::MAX,
             calendars: Vec::new(),
             events: Vec::new(),
             mark: 0,

@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 use daysheet::app::App;
 use daysheet::cli::client::InProcessClient;
 use daysheet::config::Config;
+use daysheet_core::call::client::Confirmation;
 use daysheet_core::clock::Clock;
 use daysheet_sandbox::{Sandbox, SandboxOptions};
 use http_body_util::Empty;
@@ -268,7 +269,9 @@ async fn lane(provider: &'static str, names: Vec<&'static str>, found: Found) {
 
 impl Lane {
     async fn client(&self) -> InProcessClient {
-        InProcessClient::with(self.app.server(), Some(|_| true)).await.unwrap()
+        InProcessClient::with(self.app.server(), Some(Arc::new(|_| Confirmation::Yes)))
+            .await
+            .unwrap()
     }
 
     /// Makes one write during a fault and returns its result.

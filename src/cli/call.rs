@@ -2,7 +2,9 @@
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use daysheet_core::call::client::Confirmation;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::text::{TextKind, shown};
 use serde_json::{Map, Value};
@@ -49,8 +51,8 @@ async fn call_and_print(
 ) -> Result<ExitCode> {
     // The question is printed on stderr, and the answer read from stdin.
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let mut client =
-        InProcessClient::with(app.server(), terminal.then_some(ask as ConfirmFn)).await?;
+    let confirm = terminal.then(|| Arc::new(ask) as ConfirmFn);
+    let mut client = InProcessClient::with(app.server(), confirm).await?;
     let (answer, size) = client.call_with_stats(tool, Value::Object(arguments)).await?;
     let text = answer.blocks.join("\n\n");
     if answer.is_error {
@@ -72,13 +74,16 @@ async fn call_and_print(
 }
 
 /// Asks on the terminal. Any answer but yes means no.
-fn ask(question: &str) -> bool {
+fn ask(question: &str) -> Confirmation {
     eprint!("{}\n[y/N] ", shown(question, TextKind::Lines));
     let mut answer = String::new();
     if std::io::stdin().read_line(&mut answer).is_err() {
-        return false;
+        return Confirmation::No;
     }
-    matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Confirmation::Yes,
+        _ => Confirmation::No,
+    }
 }
 
 /// Parses arguments from one JSON object, or from key=value. The values of a list can be given one

@@ -1,6 +1,9 @@
 //! A minimal MCP client in this process, so that `call` and `demo` print exactly the output for
 //! other clients.
 
+use std::sync::Arc;
+
+use daysheet_core::call::client::Confirmation;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 use tokio::io::{
@@ -10,7 +13,7 @@ use tokio::io::{
 use crate::server::{STATS, Server};
 
 /// Asks the user to confirm an action.
-pub type ConfirmFn = fn(&str) -> bool;
+pub type ConfirmFn = Arc<dyn Fn(&str) -> Confirmation + Send + Sync>;
 
 /// A session with a server in this process.
 pub struct InProcessClient {
@@ -61,12 +64,12 @@ impl InProcessClient {
         let (their_input, their_output) = tokio::io::split(theirs);
         tokio::spawn(server.serve(their_input, their_output));
         let (output, input) = tokio::io::split(ours);
-        let mut client = Self { ask, input, output: BufReader::new(output).lines(), next_id: 0 };
         // Without the capability, the server must not send questions.
         let capabilities = match ask {
             Some(_) => json!({"elicitation": {"form": {}}}),
             None => json!({}),
         };
+        let mut client = Self { ask, input, output: BufReader::new(output).lines(), next_id: 0 };
         client
             .request(
                 "initialize",
@@ -133,15 +136,17 @@ impl InProcessClient {
     async fn answer(&mut self, question: &Value) -> Result<()> {
         let text = question.pointer("/params/message").and_then(Value::as_str);
         let text = text.unwrap_or_default().to_owned();
-        let yes = match self.ask {
-            None => false,
+        let reply = match self.ask.clone() {
+            None => Confirmation::No,
             // Reading from the terminal blocks, but the server has to continue on this thread.
-            Some(ask) => tokio::task::spawn_blocking(move || ask(&text)).await.unwrap_or(false),
+            Some(ask) => tokio::task::spawn_blocking(move || ask(&text))
+                .await
+                .unwrap_or(Confirmation::Unanswered),
         };
-        let result = if yes {
-            json!({"action": "accept", "content": {}})
-        } else {
-            json!({"action": "decline"})
+        let result = match reply {
+            Confirmation::Yes => json!({"action": "accept", "content": {}}),
+            Confirmation::No => json!({"action": "decline"}),
+            _ => json!({"action": "cancel"}),
         };
         let id = question.get("id").cloned().unwrap_or_default();
         self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await

@@ -4,6 +4,7 @@
 pub mod writes;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use daysheet::app::App;
@@ -11,6 +12,7 @@ use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::KeyStore;
 use daysheet::store::Store;
+use daysheet_core::call::client::Confirmation;
 use daysheet_core::encode::Format;
 use daysheet_sandbox::{FaultRates, Sandbox};
 use futures_util::future::join_all;
@@ -110,7 +112,9 @@ async fn room<'a>(
     files: &'a Path,
 ) -> Room<'a> {
     Room {
-        client: InProcessClient::with(app.server(), Some(|_| true)).await.unwrap(),
+        client: InProcessClient::with(app.server(), Some(Arc::new(|_| Confirmation::Yes)))
+            .await
+            .unwrap(),
         sandbox,
         provider,
         account: ME.to_owned(),

@@ -64,7 +64,7 @@ pub(crate) struct WriteReport {
     pub(crate) events: Vec<(CalendarOwner, Value)>,
     pub(crate) outcomes: Vec<ItemOutcome>,
     pub(crate) notes: Vec<Note>,
-    /// True for a dry run, which writes nothing.
+    /// True for a dry run.
     pub(crate) is_rehearsal: bool,
     /// The number of events that were written although they have conflicts.
     pub(crate) clashing: usize,

@@ -69,6 +69,9 @@ fn exists(root: &Path, name: &str) -> bool {
     if let Some(test) = name.strip_prefix("unit:") {
         return has_test([root.join("src"), root.join("providers")], test);
     }
+    if let Some(file) = name.strip_prefix("transcripts::") {
+        return root.join("tests/transcripts").join(file).with_extension("txt").exists();
+    }
     match name.rsplit_once("::") {
         Some((module, test)) => {
             let module = module.replace("::", "/");

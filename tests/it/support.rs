@@ -22,7 +22,7 @@ pub use crate::common::messages::{mailboxes, write_message};
 pub struct Session {
     pub client: InProcessClient,
     /// The server's app, which must outlive it.
-    _app: App,
+    pub app: App,
     pub sandbox: Sandbox,
     pub home: TempDir,
 }
@@ -73,21 +73,22 @@ impl Session {
         mail: Option<&Path>,
         who: SandboxUser,
     ) -> Self {
-        Self::start_with(config, home, mail, FaultRates::default(), who).await
+        Self::start_with(config, home, [mail, None], FaultRates::default(), who).await
     }
 
-    /// Starts a session whose services fail as `faults` says.
+    /// Starts a session over folders of mail and of calendars, whose services fail as `faults`
+    /// says.
     pub async fn start_with(
         config: Config,
         home: TempDir,
-        mail: Option<&Path>,
+        [mail, calendar]: [Option<&Path>; 2],
         faults: FaultRates,
         who: SandboxUser,
     ) -> Self {
-        let mail = mail.map(Path::to_path_buf);
-        let (app, sandbox) = App::sandboxed(config, mail, None, faults, who).await.unwrap();
+        let [mail, calendar] = [mail, calendar].map(|path| path.map(Path::to_path_buf));
+        let (app, sandbox) = App::sandboxed(config, mail, calendar, faults, who).await.unwrap();
         let client = InProcessClient::connect(app.server()).await.unwrap();
-        Self { client, _app: app, sandbox, home }
+        Self { client, app, sandbox, home }
     }
 
     /// Calls a tool.
@@ -146,8 +147,9 @@ pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
         set.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
     };
     let mut config = Config::from(var, None, Some(TimeZone::UTC), clock::clock()).unwrap();
-    // Lost writes are looked up for a shorter time than real services need.
+    // Lost writes are looked up, and calls repeated, sooner than real services need.
     config.look = Duration::from_millis(40);
+    config.retry = Duration::from_millis(1);
     #[cfg(feature = "documents")]
     {
         config.worker = Some(daysheet::worker::Worker::at(env!("CARGO_BIN_EXE_daysheet")));

@@ -2,40 +2,46 @@
 //! `tests/transcripts`.
 //!
 //! The first line of a file is its subject. A transcript begins with `# ` and its name, followed by
-//! its head and its calls:
+//! its head and its steps. The head:
 //!
-//! - `@ name=value` is a setting, such as `@ DAYSHEET_ACCESS=read`; `@ accounts=google work` are
-//!   the accounts (without this line, one at Google; `usual` are the accounts of `--sandbox`), and `@ accounts=each` runs the transcript at Google and at Microsoft: lines that
-//!   differ begin with `g` and `m`; `@ faults=…` are faults as for `daysheet serve --sandbox`.
+//! - `@ DAYSHEET_ACCESS=read` is a setting of the program.
+//! - `@ accounts=google mira@example.com, microsoft bo@example.com` are the accounts. Without this
+//!   line there is one at Google; `usual` are the accounts of `--sandbox`; `each` runs the transcript
+//!   at Google and at Microsoft: lines that differ begin with `g` and `m`.
+//! - `@ now=2036-02-05T09:00+01:00` is the time at the start, else the time of the samples.
+//! - `@ client=yes`, `no` or `silent` is a client that can ask the user, who always says that.
+//! - `@ faults=…` are faults as for `daysheet serve --sandbox`.
 //! - `< ` is a line of a message, and `< --` begins the next one. The messages are the mailbox of each
 //!   account, and the newest has been listed before, with its files, as `m1`. `< swap: a => b`
-//!   replaces a value in the services' answers over the samples.
-//! - `> ` is a call. `| ` are the lines of its answer, or `! ` of its error. Blocks are separated by an
-//!   empty line. `WORD` replaces a fence's word, and `OUTPUT` the id of the last output.
+//!   replaces a value in the services' answers, `< add: Kickoff => {"guestsCanModify": true}` adds
+//!   members to the objects with this title or name.
+//! - `+ bo@example.com/Work.ics | SUMMARY:Standup | DTSTART:20360205T090000 | DURATION:PT15M` is an
+//!   event of a calendar. Without properties, the calendar is empty.
+//!
+//! A transcript without messages and events is over the samples; one with events has a mailbox with
+//! one message for each account. The steps:
+//!
+//! - `> ` is a call, and `>> ` one of another installation for the same accounts, with its own
+//!   handles. `| ` are the lines of its answer, or `! ` of its error, and `? ` a question to the
+//!   user. Blocks are separated by an empty line. `WORD` replaces a fence's word, and `OUTPUT` the
+//!   id of the last output.
+//! - `~ ` is a step outside of the program; see [`Stage::step`](stage::Stage::step).
 //!
 //! If `DAYSHEET_ACCEPT` is set, the actual answers become the expected ones: review the difference.
 
 #![cfg(feature = "documents")]
 
 mod mailbox;
+mod stage;
 
 use std::path::{Path, PathBuf};
 
 use daysheet::cli::client::ToolAnswer;
-use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::config::Config;
-use daysheet_sandbox::{AnswerAlteration, FaultRates};
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use self::mailbox::unescaped;
-use crate::common::clock;
-use crate::support::{ME, Session, config};
-
-/// The address of the sample mailbox for work.
-const WORK: &str = "mira@lindqvist-lamps.example";
+use self::stage::{Accounts, Stage};
+use crate::support::ME;
 
 /// A word of strangers that no line of ours may contain.
 const THEIRS: &str = "evil";
@@ -46,30 +52,29 @@ const AT_ONCE: usize = 4;
 /// A transcript of a file.
 struct Transcript<'t> {
     name: &'t str,
-    /// The lines before its first call.
+    /// The lines before its first step.
     head: Vec<&'t str>,
-    /// The calls, each with its answer.
-    calls: Vec<(&'t str, Vec<String>)>,
+    /// The steps with their signs, each with its answer.
+    steps: Vec<(&'t str, Vec<String>)>,
 }
 
 impl<'t> Transcript<'t> {
     fn new(text: &'t str) -> Self {
         let mut lines = text.lines().filter(|line| !line.is_empty());
-        let mut all = Self { name: lines.next().unwrap(), head: Vec::new(), calls: Vec::new() };
+        let mut all = Self { name: lines.next().unwrap(), head: Vec::new(), steps: Vec::new() };
         for line in lines {
-            match (line.strip_prefix("> "), all.calls.last_mut()) {
-                (Some(call), _) => all.calls.push((call, Vec::new())),
-                (None, Some((_, answer))) => answer.push(line.to_owned()),
-                (None, None) => {
-                    let is_known = ["< ", "@ accounts=", "@ faults=", "@ DAYSHEET_"]
-                        .iter()
-                        .any(|sign| line.starts_with(sign));
+            let is_step = ["> ", ">> ", "~ "].iter().any(|sign| line.starts_with(sign));
+            match all.steps.last_mut() {
+                _ if is_step => all.steps.push((line, Vec::new())),
+                Some((_, answer)) => answer.push(line.to_owned()),
+                None => {
+                    let is_known = ["< ", "+ ", "@ "].iter().any(|sign| line.starts_with(sign));
                     assert!(is_known, "{}: an unknown line: {line}", all.name);
                     all.head.push(line);
                 }
             }
         }
-        assert!(!all.calls.is_empty(), "{}: there is no call", all.name);
+        assert!(!all.steps.is_empty(), "{}: there is no call", all.name);
         all
     }
 
@@ -87,73 +92,28 @@ impl<'t> Transcript<'t> {
         for line in &self.head {
             out += &format!("{line}\n");
         }
-        for ((call, _), answer) in self.calls.iter().zip(answers) {
-            out += &format!("> {call}\n{}\n", answer.join("\n"));
+        for ((step, _), answer) in self.steps.iter().zip(answers) {
+            out += &format!("{step}\n");
+            for line in answer {
+                out += &format!("{line}\n");
+            }
         }
         out
     }
 }
 
-/// Accounts, by provider and address; `None` for the accounts of `--sandbox`.
-type Accounts = Option<&'static [(&'static str, &'static str)]>;
-
 /// Returns the accounts of each run of a transcript.
 fn runs(transcript: &Transcript<'_>) -> Vec<Accounts> {
     match transcript.setting("accounts") {
-        None => vec![Some(&[("google", ME)])],
-        Some("google work") => vec![Some(&[("google", ME), ("microsoft", WORK)])],
-        Some("each") => vec![Some(&[("google", ME)]), Some(&[("microsoft", ME)])],
+        None => vec![Some(vec![("google", ME)])],
+        Some("each") => vec![Some(vec![("google", ME)]), Some(vec![("microsoft", ME)])],
         Some("usual") => vec![None],
-        Some(other) => panic!("{}: unknown accounts {other}", transcript.name),
-    }
-}
-
-/// Starts a session of a transcript, over the samples or its own mailbox.
-async fn session(transcript: &Transcript<'_>, accounts: Accounts) -> Session {
-    let mail = TempDir::new().unwrap();
-    let lines: Vec<&str> = transcript.head_lines("< ").collect();
-    let mut has_mail = false;
-    for (_, owner) in accounts.unwrap_or_default() {
-        for (number, message) in lines.split(|line| *line == "--").enumerate() {
-            has_mail |= mailbox::write(&mail.path().join(owner), number, message);
+        Some(list) => {
+            // The sandbox takes accounts that live as long as the program.
+            let pair = |account: &str| account.to_owned().leak().split_once(' ').unwrap();
+            vec![Some(list.split(", ").map(pair).collect())]
         }
     }
-    let who = match accounts {
-        // Values of the services are replaced in all of the sample accounts.
-        Some(accounts) if lines.is_empty() || has_mail => SandboxUser::These(accounts),
-        _ => SandboxUser::Usual,
-    };
-    let faults: FaultRates = transcript.setting("faults").unwrap_or_default().parse().unwrap();
-    let settings: Vec<(&str, &str)> = transcript
-        .head_lines("@ ")
-        .filter(|line| line.starts_with("DAYSHEET_"))
-        .map(|line| line.split_once('=').unwrap())
-        .collect();
-    let home = TempDir::new().unwrap();
-    let config = Config { clock: clock::written(), ..config(home.path(), &settings) };
-    let folder = has_mail.then(|| mail.path());
-    let mut session = Session::start_with(config, home, folder, faults, who).await;
-    if !lines.is_empty() {
-        session.ok("mail_search", json!({"limit": 1})).await;
-    }
-    if has_mail {
-        session.ok("mail_attachment", json!({"ids": "m1"})).await;
-    }
-    let swaps: Vec<(String, Value)> = lines
-        .iter()
-        .filter_map(|line| line.strip_prefix("swap: ")?.split_once(" => "))
-        .map(|(old, new)| (unescaped(old), unescaped(new).into()))
-        .collect();
-    if !swaps.is_empty() {
-        session.sandbox.set_alter(Some(AnswerAlteration::new(move |answer| {
-            crate::strangers::fields::visit(answer, "", &mut |_, value| {
-                if let Some((_, new)) = swaps.iter().find(|(old, _)| *value == old.as_str()) {
-                    *value = new.clone();
-                }
-            });
-        })));
-    }
-    session
 }
 
 /// Returns the answers to the calls of a transcript, line by line.
@@ -204,22 +164,31 @@ fn merged(google: &[String], microsoft: &[String]) -> Vec<String> {
 
 /// Returns the answers of one run.
 async fn answers_at(transcript: &Transcript<'_>, accounts: Accounts) -> Vec<Vec<String>> {
-    let mut session = session(transcript, accounts).await;
+    let mut stage = Stage::new(transcript, accounts).await;
     let mut all = Vec::new();
     let mut output = String::new();
-    for (call, _) in &transcript.calls {
-        let call = call.replace("OUTPUT", &output);
-        let (tool, arguments) = call.split_once(' ').unwrap();
+    for (step, _) in &transcript.steps {
+        let step = step.replace("OUTPUT", &output);
+        let (sign, step) = step.split_once(' ').unwrap();
+        if sign == "~" {
+            all.push(stage.step(step));
+            continue;
+        }
+        let (tool, arguments) = step.split_once(' ').unwrap();
         let arguments = serde_json::from_str(arguments)
-            .unwrap_or_else(|error| panic!("{}: {call}: {error}", transcript.name));
-        let answer = session.call(tool, arguments).await;
+            .unwrap_or_else(|error| panic!("{}: {step}: {error}", transcript.name));
+        let answer = match sign {
+            ">" => stage.call(tool, arguments).await,
+            _ => stage.call_elsewhere(tool, arguments).await,
+        };
         let mut ours = answer.blocks.iter().filter(|block| !block.starts_with("<<<"));
         let known = ours.find_map(|block| {
             let (_, rest) = block.split_once("output_read id=")?;
             rest.get(..rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()))
         });
         output = known.map_or(output, str::to_owned);
-        let lines = shown(&answer, tool == "output_read").into_iter();
+        let questions = stage.questions().into_iter();
+        let lines = questions.chain(shown(&answer, tool == "output_read"));
         all.push(match output.as_str() {
             "" => lines.collect(),
             id => lines.map(|line| line.replace(id, "OUTPUT")).collect(),
@@ -259,39 +228,65 @@ fn shown(answer: &ToolAnswer, is_output: bool) -> Vec<String> {
     all
 }
 
-/// Returns the files with transcripts.
-fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
+/// Returns the folder of the transcripts.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts")
 }
 
-#[tokio::test]
-async fn answers_are_those_of_the_transcripts() {
+/// Compares the transcripts of a file with the actual answers.
+async fn check(name: &str) {
+    let file = folder().join(name).with_extension("txt");
     let is_accepting = std::env::var_os("DAYSHEET_ACCEPT").is_some();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (about, rest) = text.split_once("\n# ").unwrap();
+    let transcripts: Vec<Transcript<'_>> = rest.split("\n# ").map(Transcript::new).collect();
+    let answers: Vec<Vec<Vec<String>>> =
+        stream::iter(&transcripts).map(answers).buffered(AT_ONCE).collect().await;
+    let mut now = format!("{}\n", about.trim_end());
     let mut wrong = Vec::new();
-    for file in files() {
-        let text = std::fs::read_to_string(&file).unwrap();
-        let (about, rest) = text.split_once("\n# ").unwrap();
-        let transcripts: Vec<Transcript<'_>> = rest.split("\n# ").map(Transcript::new).collect();
-        let answers: Vec<Vec<Vec<String>>> =
-            stream::iter(&transcripts).map(answers).buffered(AT_ONCE).collect().await;
-        let mut now = format!("{}\n", about.trim_end());
-        for (transcript, answers) in transcripts.iter().zip(&answers) {
-            now += &transcript.written(answers);
-            let calls = transcript.calls.iter().zip(answers);
-            let wrong_calls = calls.filter(|((_, expected), got)| expected != *got);
-            wrong.extend(wrong_calls.map(|((call, expected), got)| {
-                let (expected, got) = (expected.join("\n"), got.join("\n"));
-                let name = format!("{}: {}", file.display(), transcript.name);
-                format!("{name}\n> {call}\nexpected:\n{expected}\ngot:\n{got}")
-            }));
-        }
-        if is_accepting {
-            std::fs::write(&file, now).unwrap();
-        }
+    for (transcript, answers) in transcripts.iter().zip(&answers) {
+        now += &transcript.written(answers);
+        let steps = transcript.steps.iter().zip(answers);
+        let wrong_steps = steps.filter(|((_, expected), got)| expected != *got);
+        wrong.extend(wrong_steps.map(|((step, expected), got)| {
+            let (expected, got) = (expected.join("\n"), got.join("\n"));
+            let name = format!("{name}: {}", transcript.name);
+            format!("{name}\n{step}\nexpected:\n{expected}\ngot:\n{got}")
+        }));
+    }
+    if is_accepting {
+        std::fs::write(&file, now).unwrap();
     }
     assert!(is_accepting || wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// Declares a test for each file.
+macro_rules! files {
+    ($($name:ident)*) => {
+        $(
+            #[tokio::test]
+            async fn $name() {
+                check(stringify!($name)).await;
+            }
+        )*
+
+        #[test]
+        fn every_file_has_a_test() {
+            let entries = std::fs::read_dir(folder()).unwrap();
+            let mut files: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            files.sort();
+            assert_eq!(files, [$(concat!(stringify!($name), ".txt")),*]);
+        }
+    };
+}
+
+files! {
+    changes
+    drafts
+    events
+    folders
+    invitations
+    read
+    search
+    strangers
 }

@@ -146,7 +146,7 @@ pub fn write(folder: &Path, number: usize, lines: &[&str]) -> bool {
         let value = unescaped(value);
         let words: Vec<&str> = name.split(' ').collect();
         match words.as_slice() {
-            ["swap"] => continue,
+            ["swap" | "add"] => continue,
             ["text"] => body = format!("Content-Type: text/plain; charset=utf-8\n\n{value}\n"),
             ["html"] => body = format!("Content-Type: text/html; charset=utf-8\n\n{value}\n"),
             ["part", media] => files
@@ -173,6 +173,8 @@ pub fn write(folder: &Path, number: usize, lines: &[&str]) -> bool {
             // The phrase before an address is encoded separately.
             [name] => {
                 let value = match value.rsplit_once(" <") {
+                    // Several addresses.
+                    Some(_) if value.is_ascii() && value.contains(">, ") => value,
                     Some((phrase, address)) => format!("{} <{address}", encoded(phrase)),
                     None if value.is_ascii() && !value.contains('\n') => value,
                     None => encoded(&value),
@@ -197,14 +199,16 @@ pub fn write(folder: &Path, number: usize, lines: &[&str]) -> bool {
     if body.is_empty() {
         body = "Content-Type: text/plain\n\nhello\n".to_owned();
     }
-    headers.push_str("Content-Type: multipart/mixed; boundary=b");
+    if files.is_empty() {
+        let (media, text) = body.split_once("\n\n").unwrap();
+        headers.push_str(media);
+        body = text.to_owned();
+    } else {
+        headers.push_str("Content-Type: multipart/mixed; boundary=b");
+        body = format!("--b\n{body}{files}--b--\n");
+    }
     if there {
-        write_message(
-            folder,
-            &format!("{number}.eml"),
-            &headers,
-            &format!("--b\n{body}{files}--b--\n"),
-        );
+        write_message(folder, &format!("{number}.eml"), &headers, &body);
     }
     there
 }

@@ -287,6 +287,7 @@ files! {
     folders
     invitations
     read
+    save
     search
     strangers
 }

@@ -281,6 +281,7 @@ macro_rules! files {
 }
 
 files! {
+    calendar_search
     changes
     drafts
     events

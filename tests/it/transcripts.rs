@@ -286,7 +286,9 @@ files! {
     drafts
     events
     folders
+    free
     invitations
+    merge
     read
     save
     search

@@ -283,13 +283,16 @@ macro_rules! files {
 files! {
     calendar_search
     changes
+    delete
     drafts
     events
     folders
     free
+    import
     invitations
     merge
     read
+    respond
     save
     search
     strangers

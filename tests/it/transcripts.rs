@@ -290,6 +290,7 @@ files! {
     free
     import
     invitations
+    manage
     merge
     read
     respond

@@ -283,6 +283,7 @@ macro_rules! files {
 files! {
     calendar_search
     changes
+    checks
     delete
     drafts
     events
@@ -292,9 +293,11 @@ files! {
     invitations
     manage
     merge
+    modify
     read
     respond
     save
     search
     strangers
+    unsubscribe
 }

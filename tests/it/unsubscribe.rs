@@ -1,19 +1,22 @@
-//! Unsubscribing from mailing lists: parsing of header fields, the addresses called, and questions
-//! to the user.
+//! Unsubscribing from mailing lists: parsing of header fields, the addresses called, and the
+//! request. `tests/transcripts/unsubscribe.txt` has the questions to the user.
 
 use std::net::IpAddr;
 
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::pipeline::Pipeline;
 use daysheet::unsubscribe::post::{OneClickUnsubscriber, is_public};
 use daysheet::unsubscribe::{UnsubscribeWay, way};
 use daysheet_core::call::client::Confirmation;
-use daysheet_core::schemas::Service;
+use daysheet_core::encode::{Delimiter, Format};
 use serde_json::json;
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::common::fake_mailbox::MailHarness;
-use crate::common::harness::FakeUser;
+use crate::common::harness::{FakeUser, call};
+use crate::support::{ME, Session, write_message};
 
 const ONE_CLICK: &str = "List-Unsubscribe=One-Click";
 
@@ -132,120 +135,42 @@ async fn exactly_one_unsubscribe_request_is_sent() {
     }
 }
 
+/// The request is sent once, after the user has agreed.
 #[tokio::test]
-async fn the_user_is_asked_first() {
+async fn one_click_request_waits_for_the_user() {
     let (port, reported) = server("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").await;
-    let harness = MailHarness::one(Service::Google, "send").await;
-    harness.ana().fill(4);
-    let post = headers(&format!("<http://127.0.0.1:{port}/off?id=7>"), ONE_CLICK);
-    let mut signed = post.clone();
-    let results = ("Authentication-Results".to_owned(), "mx; dkim=pass".to_owned());
-    signed.push(results);
-    let mail = headers("<mailto:off@list.example?subject=Stop>", "");
-    let page = headers("<https://list.example/off>", "");
-    for (id, list) in [(1, signed), (2, post), (3, mail), (4, page)] {
-        let id = format!("ana-000{id}");
-        harness.ana().headers.lock().unwrap().insert(id, list);
-    }
-    let all = json!({"ids": ["ana-0001", "ana-0002", "ana-0003", "ana-0004"], "do": "unsubscribe"});
-    // The client cannot ask the user: the answer has links and a draft.
-    let blocks = harness.call("mail_modify", all.clone()).await.unwrap();
-    let page = "m4|unsubscribe|failed|\"not unsubscribed: its list has a page, and no one-click \
-                request; the user can open `https://list.example/off`\"";
-    let draft = "m3|unsubscribe|waiting|\"not unsubscribed yet: send draft d1, to off@list.example, \
-                 with mail_send\"";
-    assert_eq!(
-        blocks.join("\n--\n"),
-        format!(
-            "outcomes[4|]{{item|op|result|detail}}:\n  m2|unsubscribe|skipped|the same list as \
-             another of the messages\n  {page}\n  m1|unsubscribe|refused|\"not unsubscribed: this \
-             client cannot ask the user to confirm; the user can open \
-             `http://127.0.0.1:{port}/off?id=7`\"\n  {draft}"
-        )
+    let mail = TempDir::new().unwrap();
+    let message = format!(
+        "From: Shop <news@shop.example>\nTo: {ME}\nSubject: Lamps\nMessage-ID: <1@example.com>\n\
+         List-Unsubscribe: <http://127.0.0.1:{port}/off?id=7>\nList-Unsubscribe-Post: {ONE_CLICK}"
     );
-    harness.ana().drafts.lock().unwrap().clear();
-    let later = FakeUser::says(Confirmation::Later);
-    let error = harness.call_as("mail_modify", all.clone(), &later).await.unwrap_err();
-    assert_eq!(error.to_string(), "the user is being asked");
-    let no = FakeUser::says(Confirmation::No);
-    let blocks = harness.call_as("mail_modify", all.clone(), &no).await.unwrap();
-    assert!(blocks[0].contains("m1|unsubscribe|refused|the user declined"), "{}", blocks[0]);
-    harness.ana().drafts.lock().unwrap().clear();
-
-    let nobody = FakeUser::says(Confirmation::Unanswered);
-    let blocks = harness.call_as("mail_modify", all.clone(), &nobody).await.unwrap();
-    assert!(
-        blocks[0].contains("m1|unsubscribe|refused|\"not unsubscribed: nobody confirmed; the user"),
-        "{}",
-        blocks[0]
+    write_message(&mail.path().join(ME), "one.eml", &message, "hello");
+    let who = SandboxUser::These(&[("google", ME)]);
+    let mut session = Session::signed_in(TempDir::new().unwrap(), Some(mail.path()), who).await;
+    session.ok("mail_search", json!({})).await;
+    let app = &session.app;
+    let (store, accounts) = (app.store().clone(), app.accounts.clone());
+    let pipeline = Pipeline::new(app.config.clone(), store, accounts, app.connect.clone())
+        .with_unsubscriber(OneClickUnsubscriber::on_loopback());
+    let nobody = format!(
+        "m1|unsubscribe|refused|\"not unsubscribed: nobody confirmed; the user can open \
+         `http://127.0.0.1:{port}/off?id=7`\""
     );
-    harness.ana().drafts.lock().unwrap().clear();
-
-    let yes = FakeUser::says(Confirmation::Yes);
-    let blocks = harness.call_as("mail_modify", all, &yes).await.unwrap();
-    assert_eq!(
-        yes.questions()[0],
-        "Unsubscribe from:\n\
-         - Shop <news@ana.example>, one-click at 127.0.0.1 (the sender is not authenticated)"
-    );
-    assert_eq!(
-        blocks.join("\n--\n"),
-        format!(
-            "outcomes[4|]{{item|op|result|detail}}:\n  m2|unsubscribe|skipped|the same list as \
-             another of the messages\n  {page}\n  m1|unsubscribe|done|one-click at 127.0.0.1\n  \
-             {draft}"
-        )
-    );
-    assert!(reported.await.unwrap().contains("/off?id=7"));
-    let draft = harness.ana().draft_message("draft1");
-    assert_eq!((&*draft.subject, draft.to[0].address.as_str()), ("Stop", "off@list.example"));
-}
-
-#[tokio::test]
-async fn dry_run_says_what_unsubscribing_would_do() {
-    let link = "https://list.example/off?id=7";
-    let cases = cases! {
-        link, ONE_CLICK, Confirmation::Unavailable,
-            "refused|\"not unsubscribed: this client cannot ask the user to confirm; the user can \
-             open `https://list.example/off?id=7`\"";
-        link, ONE_CLICK, Confirmation::Yes,
-            "planned|one-click at list.example, once the user confirms";
-        link, "", Confirmation::Yes,
-            "failed|\"not unsubscribed: its list has a page, and no one-click request; the user can \
-             open `https://list.example/off?id=7`\"";
-        "mailto:off@list.example", "", Confirmation::Unavailable,
-            "planned|a draft to off@list.example, for mail_send to send";
-    };
-    for (target, post, reply, expected) in cases {
-        let harness = MailHarness::one(Service::Google, "send").await;
-        harness.ana().fill(1);
-        let list = headers(&format!("<{target}>"), post);
-        harness.ana().headers.lock().unwrap().insert("ana-0001".to_owned(), list);
-        let call = json!({"ids": "ana-0001", "do": "unsubscribe", "dry_run": true});
+    let question = "Unsubscribe from:\n- Shop <news@shop.example>, one-click at 127.0.0.1 (the \
+                    sender is not authenticated)";
+    for (reply, expected) in [
+        (Confirmation::Later, "the user is being asked"),
+        (Confirmation::No, "m1|unsubscribe|refused|the user declined"),
+        (Confirmation::Unanswered, nobody.as_str()),
+        (Confirmation::Yes, "m1|unsubscribe|done|one-click at 127.0.0.1"),
+    ] {
         let user = FakeUser::says(reply);
-        let blocks = harness.call_as("mail_modify", call, &user).await.unwrap();
-        let row = format!("outcomes[1|]{{item|op|result|detail}}:\n  m1|unsubscribe|{expected}");
-        assert_eq!(blocks, [row, "dry run: nothing was sent".to_owned()], "{target} {reply:?}");
-        assert!(user.questions().is_empty(), "{target} {reply:?}");
+        let unsubscribe = json!({"ids": "m1", "do": "unsubscribe"});
+        let format = Format::Toon(Delimiter::Pipe);
+        let answer = call(&pipeline, "mail_modify", unsubscribe, format, &user).await;
+        let answer = answer.map_or_else(|error| error.to_string(), |blocks| blocks.join("\n"));
+        assert!(answer.ends_with(expected), "{reply:?}: {answer}");
+        assert_eq!(user.questions(), [question]);
     }
-}
-
-#[tokio::test]
-async fn unsubscribing_needs_the_send_level() {
-    let harness = MailHarness::one(Service::Google, "draft").await;
-    harness.ana().fill(11);
-    let one = json!({"ids": ["ana-0001"], "do": "unsubscribe"});
-    assert_eq!(
-        harness.error("mail_modify", one).await,
-        "unsubscribing needs access `send`, but this server has `draft`: ask the user to start it \
-         with --access send"
-    );
-    let harness = MailHarness::one(Service::Google, "send").await;
-    harness.ana().fill(51);
-    let many = json!({"q": "is:unread", "do": "unsubscribe"});
-    assert_eq!(
-        harness.error("mail_modify", many).await,
-        "51 messages are more than the 50 that do=unsubscribe takes: give one message per list, or \
-         call again for the others"
-    );
+    assert!(reported.await.unwrap().contains("/off?id=7"));
 }

@@ -9,7 +9,7 @@ use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 
-use crate::send::Outbox;
+use crate::send::Senders;
 
 /// A client that speaks raw JSON-RPC.
 struct Wire {
@@ -18,14 +18,14 @@ struct Wire {
 }
 
 impl Wire {
-    fn to(outbox: &Outbox) -> Self {
-        Self::with(outbox, &[])
+    fn to(senders: &Senders) -> Self {
+        Self::with(senders, &[])
     }
 
-    fn with(outbox: &Outbox, settings: &[(&str, &str)]) -> Self {
+    fn with(senders: &Senders, settings: &[(&str, &str)]) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(theirs);
-        let pipeline = Arc::new(outbox.process(settings));
+        let pipeline = Arc::new(senders.process(settings));
         let format = pipeline.config().format;
         tokio::spawn(Server::new(pipeline, format).serve(input, output));
         let (output, input) = tokio::io::split(ours);
@@ -83,7 +83,8 @@ impl Wire {
     }
 }
 
-const QUESTION: &str = "Send this mail?\nFrom: ana@example.com\nTo: bo@example.com\nSubject: Lamps";
+const QUESTION: &str = "Send this mail?\nFrom: Mira Lindqvist <mira@example.com>\nTo: \
+                        jonas@example.com\nSubject: Lamps";
 
 fn outcome(result: &Value) -> &str {
     let text = result["content"][0]["text"].as_str().unwrap();
@@ -95,9 +96,9 @@ async fn older_clients_are_asked_by_elicitation_request() {
     for (action, outcome_word, sent) in
         [("accept", "sent", 1), ("decline", "refused", 0), ("cancel", "refused", 0)]
     {
-        let outbox = Outbox::new().await;
-        let d = outbox.draft("draft1").await;
-        let mut wire = Wire::to(&outbox);
+        let mut senders = Senders::new().await;
+        let d = senders.draft("jonas@example.com").await;
+        let mut wire = Wire::to(&senders);
         wire.initialize(json!({"elicitation": {}})).await;
         wire.write(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
             "params": {"name": "mail_send", "arguments": {"id": d}}}))
@@ -105,20 +106,20 @@ async fn older_clients_are_asked_by_elicitation_request() {
         let request = wire.read().await;
         assert_eq!(request["method"], "elicitation/create");
         assert_eq!(request["params"]["message"], QUESTION);
-        assert!(outbox.ana().sent().is_empty());
+        assert_eq!(senders.sent(), 0);
         let answer = json!({"action": action, "content": {}});
         wire.write(json!({"jsonrpc": "2.0", "id": request["id"], "result": answer})).await;
         let done = wire.read().await;
         assert_eq!(outcome(&done["result"]), outcome_word, "{done}");
-        assert_eq!(outbox.ana().sent().len(), sent, "{action}");
+        assert_eq!(senders.sent(), sent, "{action}");
     }
 }
 
 #[tokio::test]
 async fn clients_without_elicitation_confirm_in_two_steps() {
-    let outbox = Outbox::new().await;
-    let d = outbox.draft("draft1").await;
-    let mut wire = Wire::to(&outbox);
+    let mut senders = Senders::new().await;
+    let d = senders.draft("jonas@example.com").await;
+    let mut wire = Wire::to(&senders);
     wire.initialize(json!({})).await;
     wire.write(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
         "params": {"name": "mail_send", "arguments": {"id": d}}}))
@@ -137,8 +138,8 @@ async fn accounts_say_if_mail_is_sent_without_a_question() {
         (json!({}), &[always][..], false),
         (json!({}), &[("DAYSHEET_ACCESS", "draft")][..], false),
     ] {
-        let outbox = Outbox::new().await;
-        let mut wire = Wire::with(&outbox, settings);
+        let senders = Senders::new().await;
+        let mut wire = Wire::with(&senders, settings);
         wire.initialize(capabilities.clone()).await;
         let params = json!({"name": "accounts", "arguments": {}});
         wire.write(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}))
@@ -153,15 +154,16 @@ async fn accounts_say_if_mail_is_sent_without_a_question() {
 
 #[tokio::test]
 async fn newer_clients_are_asked_by_ending_the_call() {
-    let outbox = Outbox::new().await;
-    let (d, other) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
-    let mut wire = Wire::to(&outbox);
+    let mut senders = Senders::new().await;
+    let d = senders.draft("jonas@example.com").await;
+    let other = senders.draft("jonas@example.com").await;
+    let mut wire = Wire::to(&senders);
     let response = wire.modern(&d, json!({})).await;
     assert_eq!(response["resultType"], "input_required", "{response}");
     let request = &response["inputRequests"]["confirm"];
     assert_eq!(request["method"], "elicitation/create");
     assert_eq!(request["params"]["message"], QUESTION);
-    assert!(outbox.ana().sent().is_empty());
+    assert_eq!(senders.sent(), 0);
     let state = response["requestState"].clone();
     let yes = json!({
         "requestState": state,
@@ -182,10 +184,11 @@ async fn newer_clients_are_asked_by_ending_the_call() {
     let changed = json!({"requestState": format!("{}-X", state.as_str().unwrap())});
     let refused = wire.answer(&d, changed).await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
-    assert!(outbox.ana().sent().is_empty());
+    assert_eq!(senders.sent(), 0);
     // The draft was changed after the question.
     let response = wire.modern(&d, json!({})).await;
-    outbox.put("draft1", &["eve@example.org"]);
+    let edit = json!({"mode": "edit", "id": d, "to": "eve@example.org"});
+    senders.session.ok("mail_draft", edit).await;
     let yes = |response: &Value| {
         json!({
             "requestState": response["requestState"],
@@ -195,11 +198,11 @@ async fn newer_clients_are_asked_by_ending_the_call() {
     let response = wire.modern(&d, yes(&response)).await;
     assert_eq!(
         response["inputRequests"]["confirm"]["params"]["message"],
-        QUESTION.replace("bo@example.com", "eve@example.org")
+        QUESTION.replace("jonas@example.com", "eve@example.org")
     );
     let done = wire.modern(&d, yes(&response)).await;
     assert_eq!(outcome(&done), "sent", "{done}");
-    assert_eq!(outbox.ana().sent(), ["draft1@example.com"]);
+    assert_eq!(senders.sent(), 1);
     // The question was asked and declined.
     let response = wire.modern(&other, json!({})).await;
     let no = json!({
@@ -208,7 +211,7 @@ async fn newer_clients_are_asked_by_ending_the_call() {
     });
     let done = wire.modern(&other, no).await;
     assert_eq!(outcome(&done), "refused", "{done}");
-    assert_eq!(outbox.ana().sent().len(), 1);
+    assert_eq!(senders.sent(), 1);
 }
 
 #[tokio::test]

@@ -298,6 +298,7 @@ files! {
     respond
     save
     search
+    send
     strangers
     unsubscribe
 }

@@ -2,14 +2,17 @@
 
 use serde_json::json;
 
-use super::mira::{Mira, jonas};
+use super::asked;
+use crate::support::Session;
 
 #[tokio::test]
 async fn attachments_are_listed_saved_and_returned() {
-    let mira = Mira::new(&[]).await;
-    mira.put(jonas());
-    let message = mira.message("m1").await;
-    let blocks = mira.call("mail_attachment", json!({"ids": message})).await.unwrap();
+    let mut session = Session::sample().await;
+    let parts = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n";
+    let text = "--b\nContent-Type: text/plain\n\nDo you?\n--b\nContent-Type: application/pdf\n\
+                Content-Disposition: attachment; filename=offer.pdf\n\n%PDF!\n--b--";
+    let message = asked(&mut session, "offer", parts, text).await;
+    let blocks = session.ok("mail_attachment", json!({"ids": message})).await;
     assert_eq!(
         blocks,
         [
@@ -17,19 +20,19 @@ async fn attachments_are_listed_saved_and_returned() {
             "attachments: 1",
         ]
     );
-    let blocks = mira.call("mail_attachment", json!({"ids": "a1"})).await.unwrap();
-    let path = mira.folder().canonicalize().unwrap().join("offer.pdf");
+    let blocks = session.ok("mail_attachment", json!({"ids": "a1"})).await;
+    let path = session.app.config.files[0].canonicalize().unwrap().join("offer.pdf");
     assert_eq!(blocks, [format!("path: {}\nbytes: 5\nsha256: 3e7af98cac5a433c", path.display())]);
     assert_eq!(std::fs::read(&path).unwrap(), b"%PDF!");
     // The same file is not saved twice; a different file with the same name gets a number.
-    let blocks = mira.call("mail_attachment", json!({"ids": "a1"})).await.unwrap();
+    let blocks = session.ok("mail_attachment", json!({"ids": "a1"})).await;
     assert_eq!(blocks[1], "the file already exists, with the same content");
     std::fs::write(&path, "%PDF?").unwrap();
-    let blocks = mira.call("mail_attachment", json!({"ids": "m1", "as": "file"})).await.unwrap();
+    let blocks = session.ok("mail_attachment", json!({"ids": "m1", "as": "file"})).await;
     let second = path.with_file_name("offer (2).pdf");
     assert!(blocks[0].starts_with(&format!("path: {}\n", second.display())), "{}", blocks[0]);
     let both = json!({"ids": ["m1", "a1", "a9"], "as": "file", "dir": "new/sub"});
-    let blocks = mira.call("mail_attachment", both).await.unwrap();
+    let blocks = session.ok("mail_attachment", both).await;
     let new = path.parent().unwrap().join("new/sub/offer.pdf");
     assert_eq!(
         blocks,
@@ -40,9 +43,9 @@ async fn attachments_are_listed_saved_and_returned() {
             new.display()
         )]
     );
-    mira.call("mail_attachment", json!({"ids": "a1", "overwrite": true})).await.unwrap();
+    session.ok("mail_attachment", json!({"ids": "a1", "overwrite": true})).await;
     assert_eq!(std::fs::read(&path).unwrap(), b"%PDF!");
-    let blocks = mira.call("mail_attachment", json!({"ids": "a1", "as": "link"})).await.unwrap();
+    let blocks = session.ok("mail_attachment", json!({"ids": "a1", "as": "link"})).await;
     assert_eq!(
         blocks,
         [
@@ -50,10 +53,11 @@ async fn attachments_are_listed_saved_and_returned() {
             "read the link as a resource to get the file",
         ]
     );
-    let (bytes, kind) = mira.pipeline.attachment_bytes("daysheet://attachment/a1").await.unwrap();
+    let pipeline = session.app.pipeline.clone();
+    let (bytes, kind) = pipeline.attachment_bytes("daysheet://attachment/a1").await.unwrap();
     assert_eq!((bytes.as_slice(), kind.as_str()), (b"%PDF!".as_slice(), "application/pdf"));
-    assert!(mira.pipeline.attachment_bytes("daysheet://attachment/a9").await.is_err());
-    let blocks = mira.call("mail_attachment", json!({"ids": "a1", "as": "inline"})).await.unwrap();
+    assert!(pipeline.attachment_bytes("daysheet://attachment/a9").await.is_err());
+    let blocks = session.ok("mail_attachment", json!({"ids": "a1", "as": "inline"})).await;
     assert_eq!(blocks[0], "name: offer.pdf\ntype: application/pdf\nbytes: 5\nbase64: o1");
     assert!(blocks[1].contains("\nJVBERiE=\n"), "{}", blocks[1]);
     assert_eq!(blocks[2], "a1 is between the fences, in Base64");
@@ -65,7 +69,7 @@ async fn attachments_are_listed_saved_and_returned() {
         (json!({"ids": "m1", "as": "link"}), "m1 is not an attachment"),
         (json!({"ids": "a1", "dir": "../.."}), "../.. is outside the allowed folders"),
     ] {
-        let error = mira.call("mail_attachment", arguments).await.unwrap_err();
-        assert!(error.to_string().starts_with(expected), "{error}");
+        let error = session.error("mail_attachment", arguments).await;
+        assert!(error.starts_with(expected), "{error}");
     }
 }

@@ -13,12 +13,11 @@ use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::ical;
 use daysheet_core::text::{Note, NoteTally, is_invisible, ours, quoted, quoted_end, quoted_list};
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use unicode_width::UnicodeWidthStr;
 
-use crate::common::fake_calendars::CalendarHarness;
-use crate::common::harness;
+use crate::common::harness::notes;
 use crate::support::{ME, Session, column, config, write_message};
 
 /// Returns line breaks, an order, a fence, terminal escapes, a direction override, and ten thousand
@@ -161,63 +160,53 @@ fn calendar_names_cannot_write_notes() {
     assert!(quoting > 30, "{quoting}");
 }
 
-/// Calls tools and checks their notes and errors.
-async fn check_calendars(harness: &CalendarHarness, calls: &[(&str, Value)]) -> usize {
-    let mut quoting = 0;
-    for (tool, arguments) in calls {
-        let what = format!("{tool} {arguments:.200}");
-        quoting += match harness.call(tool, arguments.clone()).await {
-            // An answer with only a table has no notes.
-            Ok(blocks) if blocks.len() == 1 => 0,
-            Ok(blocks) => check_quotes(&what, &harness::notes(&blocks).replace("; ", "\n")),
-            Err(error) => check_quotes(&what, &error.to_string()),
-        };
-    }
-    quoting
-}
-
 #[tokio::test]
-async fn events_and_invitations_cannot_write_notes() {
-    for harness in [CalendarHarness::one().await, CalendarHarness::outlook().await] {
-        let ana = harness.ana();
-        for id in ["main/a", "main/b"] {
-            ana.put(id, &hostile(), "2036-02-03T10:00[Europe/Berlin]", 60);
-        }
+async fn invitations_cannot_write_notes() {
+    let documents = calendars();
+    let mail = TempDir::new().unwrap();
+    for (at, (_, text)) in documents.iter().enumerate() {
+        let headers = format!(
+            "From: eve@studio.example\nTo: {ME}\nSubject: {at}\nMessage-ID: <{at}@studio.example>\n\
+             Date: Tue, 3 Nov 2026 10:00:00 +0000\nMIME-Version: 1.0\n\
+             Content-Type: text/calendar; charset=utf-8; method=REQUEST\n\
+             Content-Transfer-Encoding: base64"
+        );
+        let folder = mail.path().join(ME);
+        write_message(&folder, &format!("{at}.eml"), &headers, &STANDARD.encode(text));
+    }
+    for who in [&[("google", ME)], &[("microsoft", ME)]] {
+        let home = TempDir::new().unwrap();
+        let who = SandboxUser::These(who);
+        let mut session = Session::signed_in(home, Some(mail.path()), who).await;
+        session.ok("mail_search", json!({"limit": documents.len(), "fields": ["id"]})).await;
         let mut calls = vec![
-            ("calendar_search", json!({"from": "2036-02-01", "to": "2036-02-09"})),
-            ("brief", json!({"day": "2036-02-03"})),
-            ("calendar_save", json!({"title": "T", "start": "2036-02-03 10:30"})),
-            (
-                "calendar_save",
-                json!({"title": "T", "start": "2036-02-03 10:30", "if_conflict": "refuse"}),
-            ),
-            ("calendar_save", json!({"id": "e1", "start": "2036-02-03 10:15"})),
-            ("calendar_save", json!({"id": "e1", "start": "2036-02-03 10:15", "dry_run": true})),
             (
                 "calendar_save",
                 json!({"events": [
                 {"title": hostile_line(), "start": "2036-02-03 10:30"},
                 {"title": hostile_line(), "start": "2036-02-03 10:30"}]}),
             ),
-            ("calendar_respond", json!({"id": "e1", "response": "decline"})),
-            ("calendar_delete", json!({"id": "e1", "dry_run": true})),
             ("calendar_search", json!({"ids": [hostile_line(), "e1"]})),
             ("calendar_search", json!({"calendars": [hostile_line()]})),
         ];
-        let documents = calendars();
-        for (at, (_, text)) in documents.iter().enumerate() {
-            let id = format!("letter{at}");
-            ana.mailbox.invitations.lock().unwrap().insert(id.clone(), text.clone());
+        for (number, (_, text)) in (1..).zip(&documents) {
+            let id = format!("m{number}");
             calls.push(("mail_read", json!({"ids": [id]})));
             calls.push(("calendar_save", json!({"ics": text, "dry_run": true})));
             calls.push(("calendar_respond", json!({"id": id, "response": "accept"})));
         }
-        let quoting = check_calendars(&harness, &calls).await;
+        let mut quoting = 0;
+        for (tool, arguments) in calls {
+            let what = format!("{tool} {arguments:.200}");
+            let answer = session.call(tool, arguments).await;
+            quoting += match answer.blocks.as_slice() {
+                [error, ..] if answer.is_error => check_quotes(&what, error),
+                // An answer with only a table has no notes.
+                [_] => 0,
+                blocks => check_quotes(&what, &notes(blocks).replace("; ", "\n")),
+            };
+        }
         assert!(quoting > 60, "{quoting}");
-        // An error of the provider.
-        *ana.blind.lock().unwrap() = Some(Error::new(ErrorKind::Network, "the line broke\r\nNOTE"));
-        let blocks = harness.call("mail_read", json!({"ids": ["letter0"]})).await.unwrap();
-        assert!(!blocks.last().unwrap().contains("\nNOTE"));
     }
 }
 
@@ -325,7 +314,7 @@ async fn messages_cannot_write_notes() {
             let answer = session.call(tool, arguments).await;
             // A refusal may repeat the call's own arguments.
             let notes = if !answer.is_error {
-                Some(harness::notes(&answer.blocks).replace("; ", "\n"))
+                Some(notes(&answer.blocks).replace("; ", "\n"))
             } else if own {
                 None
             } else {

@@ -7,7 +7,7 @@ use daysheet_core::event_time;
 use daysheet_core::ical::IcalEvent;
 use daysheet_core::provider::calendar::{EventChange, GuestNotice, InvitationAnswer};
 use daysheet_core::provider::ids::EmailAddress;
-use daysheet_core::text::{Note, brief, note, ours, quoted_list};
+use daysheet_core::text::{Note, note, ours, quoted_end, quoted_list};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -270,7 +270,7 @@ impl InvitedMeeting {
     /// Returns the next step if the invitation cannot be answered here.
     fn write_instead(&self) -> String {
         match &self.entry.organizer {
-            Some(organizer) => format!("write to {}", brief(organizer.address.as_str())),
+            Some(organizer) => format!("write to {}", quoted_end(organizer.address.as_str())),
             None => "write to its sender".to_owned(),
         }
     }

@@ -52,7 +52,6 @@ mod checks;
 mod circles;
 mod cli;
 mod config;
-mod conformance;
 mod days;
 mod discovery;
 mod drafts;

@@ -294,11 +294,13 @@ files! {
     manage
     merge
     modify
+    reach
     read
     respond
     save
     search
     send
+    sender_auth
     strangers
     unsubscribe
 }

@@ -1,13 +1,9 @@
-//! Helpers that the test programs share: a client of the sandbox, and mailboxes and calendars in
-//! memory below a pipeline.
+//! Helpers that the test programs share, such as a client of the sandbox.
 
 #[macro_use]
 mod cases;
 pub mod client;
 pub mod clock;
-pub mod conformance;
-pub mod fake_calendars;
-pub mod fake_mailbox;
 pub mod harness;
 pub mod messages;
 #[cfg(unix)]

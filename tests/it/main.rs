@@ -10,20 +10,19 @@
 //! | `both`, `notices` | queries, reports and unreadable texts mean the same at both providers | 18 |
 //! | `outputs` | long answers are kept and can be read on | 13 |
 //! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | the modules of layer 5, and arguments | 16 |
-//! | `conformance` | the port's promises, kept by the mailboxes and calendars in memory | |
-//! | `pipeline`, `merge`, `calendar_search`, `free` | reads over several accounts (in memory): order, pages, failures | 12, 13, 17 |
-//! | `drafts`, `send`, `modify`, `manage`, `names`, `reach` | writes of mail (mailboxes in memory): audience, exactly once, undo | 24, 26, 28 |
-//! | `save`, `import`, `delete`, `respond`, `manage_calendar`, `checks` | writes of events (calendars in memory): all checks before the first write | 21 |
+//! | `transcripts` | calls and their whole answers, as text files: most of the facts about tools | 9, 12–14, 17, 21, 24, 26, 28 |
+//! | `pipeline`, `merge`, `calendar_search`, `free` | reads over several accounts: order, pages, failures | 12, 13, 17 |
+//! | `drafts`, `send`, `modify`, `manage`, `reach` | writes of mail: many messages, several processes, changes during a call | 24, 26, 28 |
+//! | `save`, `import`, `checks` | writes of events: large calls | 21 |
 //! | `gmail` | the main tasks over Gmail | 9, 13, 14, 16, 17 |
-//! | `brief`, `answers`, `levels`, `offered`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
+//! | `brief`, `answers`, `levels`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
 //! | `discovery`, `strict` | the list of tools in clients: searches, and conversion of schemas | |
 //! | `days` | whole calls at random instants: every weekday, summer time, ends of years | 38 |
 //! | `routes` | adapters use every route of the sandbox | |
 //! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; interrupted writes; cancelled calls; full disks | 16, 28, 29, 31 |
 //! | `server`, `cli` | the program, over its pipes and by its command line | 6, 29 |
 //!
-//! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox,
-//! and mailboxes and calendars in memory below a pipeline.
+//! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox.
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]

@@ -36,6 +36,8 @@ const LISTED: usize = 10;
 /// An occurrence that the reader has a handle of.
 pub(crate) struct KnownOccurrence {
     account: AccountId,
+    /// The series that it belongs to after the writes; `None` for any that was written.
+    series: Option<EventId>,
     number: u64,
     id: EventId,
     /// The start according to the rule.
@@ -60,6 +62,13 @@ impl SeriesLog {
     /// Adds the occurrences known before a write, once it is done.
     pub(super) fn knew(&mut self, known: Vec<KnownOccurrence>) {
         self.known.extend(known);
+    }
+
+    /// Adds the occurrences known before a write that made them belong to another series, or to an
+    /// unknown one.
+    pub(super) fn knew_of(&mut self, known: Vec<KnownOccurrence>, series: Option<EventId>) {
+        let moved = known.into_iter().map(|one| KnownOccurrence { series: series.clone(), ..one });
+        self.known.extend(moved);
     }
 
     /// Adds an event that was written, if it recurs.
@@ -112,6 +121,7 @@ async fn known_occurrences(
     let known = found.iter().filter_map(|(facts, _)| {
         Some(KnownOccurrence {
             account: account.clone(),
+            series: Some(series.id.clone()),
             number: *numbers.get(facts.id.as_str())?,
             id: facts.id.clone(),
             at: by_rule(facts, zone),
@@ -141,9 +151,17 @@ pub(crate) async fn follow(
                 continue;
             }
         };
-        if let Err(error) = move_handles(ctx, owner, &found, &mut known).await {
+        let (mut of_series, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut known).into_iter().partition(|one| {
+                // A handle belongs to an account, and cannot move to an occurrence of another.
+                one.account == owner.account.id
+                    && one.series.as_ref().is_none_or(|series| *series == facts.id)
+            });
+        known = others;
+        if let Err(error) = move_handles(ctx, owner, &found, &mut of_series).await {
             notes.push(note!("ids of occurrences may have changed: {}", error));
         }
+        known.append(&mut of_series);
         list(ctx, owner, found, &mut rows, notes).await;
     }
     let lost: Vec<String> = known.iter().map(|one| HandleKind::Event.handle(one.number)).collect();
@@ -166,14 +184,10 @@ async fn move_handles(
     let mut free: BTreeMap<&str, (Timestamp, &EventData)> =
         found.iter().map(|(facts, _)| (facts.id.as_str(), (by_rule(facts, zone), facts))).collect();
     let mut shown = Vec::new();
-    // A handle belongs to an account, and cannot move to an occurrence of another.
-    let (mine, others): (Vec<_>, Vec<_>) =
-        std::mem::take(known).into_iter().partition(|one| one.account == *account);
-    *known = others;
     // First those that kept their ids, then those at the same time, then the nearest: an occurrence
     // that was not moved is never taken for a neighbour that was.
     let (kept, moved): (Vec<_>, Vec<_>) =
-        mine.into_iter().partition(|one| free.contains_key(one.id.as_str()));
+        std::mem::take(known).into_iter().partition(|one| free.contains_key(one.id.as_str()));
     for one in kept {
         if let Some((_, facts)) = free.remove(one.id.as_str()) {
             shown.push((one.number, substance(facts)));

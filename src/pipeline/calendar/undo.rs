@@ -75,7 +75,6 @@ pub(crate) async fn undo_events(
     let question = format!("Undo writes to events with other people?\n{}", listed(lines));
     agreed_for(ctx, &writes, question, caller, &mut report.notes).await?;
     report.is_rehearsal = dry_run;
-    // The occurrences of a series that is deleted may go back to one that is restored.
     let restores = !dry_run && steps.iter().any(|step| step.before.is_some());
     for step in steps {
         let name = format!("{} {}", step.target.handle, title(&step.target.facts));
@@ -97,7 +96,11 @@ pub(crate) async fn undo_events(
         };
         let taken_back = take_back(ctx, &step, &mut report).await;
         if taken_back.is_ok() {
-            report.series.knew(known);
+            match step.before {
+                Some(_) => report.series.knew(known),
+                // The occurrences of a deleted series may go back to one that is restored.
+                None => report.series.knew_of(known, None),
+            }
         }
         match taken_back {
             Ok(Some(value)) => {

@@ -70,7 +70,8 @@ pub(super) async fn split_series(
             if !report.undo.events.is_empty() {
                 keep_created(ctx, &master.owner, &new, false, report).await;
             }
-            report.series.knew(known);
+            let series = master.owner.port.event_data(&new).map(|facts| facts.id);
+            report.series.knew_of(known, series);
             split.report_parts(new, old, report);
         }
         Err(error) => {

@@ -58,7 +58,8 @@ impl Calendars for GoogleCalendar {
     }
 
     async fn calendars(&self) -> Result<Vec<Value>> {
-        self.calendar_list().await
+        // The caller caches them, and asks again if that is not new enough.
+        self.current_calendars().await
     }
 
     async fn rooms(&self) -> Result<Vec<Value>> {
@@ -176,8 +177,9 @@ impl Calendars for GoogleCalendar {
         self.answer(current, response).await.map(Some)
     }
 
-    async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()> {
-        self.invite(current, to, comment).await
+    async fn forward(&self, current: &Value, to: &[String], _comment: Option<&str>) -> Result<()> {
+        // A forwarding with a comment is refused before.
+        self.invite(current, to).await
     }
 
     async fn busy(

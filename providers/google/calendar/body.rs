@@ -391,6 +391,8 @@ fn attendee(guest: &EventGuest, known: Option<&Value>) -> Value {
     }
     if guest.optional {
         object.insert("optional".to_owned(), true.into());
+    } else {
+        object.remove("optional");
     }
     if let (None, Some(answer)) = (known, guest.answer) {
         let word = match answer {

@@ -155,12 +155,7 @@ impl GoogleCalendar {
     }
 
     /// Adds guests and lets Google notify them, because Google has no forwarding.
-    pub(super) async fn invite(
-        &self,
-        current: &Value,
-        to: &[String],
-        _comment: Option<&str>,
-    ) -> Result<()> {
+    pub(super) async fn invite(&self, current: &Value, to: &[String]) -> Result<()> {
         let own = current.get("organizer").is_none_or(|organizer| flag(organizer, "self"));
         let may = current.get("guestsCanInviteOthers") != Some(&Value::Bool(false));
         if !own && !may {

@@ -120,12 +120,18 @@ async fn forward_event(
     let comment = request.comment.as_deref();
     let name = format!("{} {}", target.handle, title(&target.facts));
     let port = &target.owner.port;
+    let can = port.capabilities();
+    // The service invites the recipients itself, without a message of the user.
+    if can.forward_adds_guests && comment.is_some() {
+        return Err(Error::argument(format!("{} forwards without a comment", can.name))
+            .next("leave out `comment`, and write to them with mail_draft"));
+    }
     let own = &target.owner.account.email;
     let mut audience = WriteAudience::default();
     audience.add(addresses.iter().map(String::as_str));
     // The organizer is notified of the forwarding.
     audience.organizer(&target.facts);
-    if port.capabilities().forward_adds_guests {
+    if can.forward_adds_guests {
         // The service adds the recipients as guests, and notifies all guests.
         audience.everybody_on(&target.facts, own);
     }

@@ -242,11 +242,20 @@ async fn add_meeting(
         }
         // The event has been added, so this failure is only a note.
         Err(error) => {
-            report.notes.push(note!(
-                "the organizer was not notified ({}): {}",
-                ours(error.message()),
-                ours(meeting.write_instead())
-            ));
+            let instead = meeting.write_instead();
+            report.notes.push(if invites {
+                note!(
+                    "the invitation was not answered ({}): answer the event, or {}",
+                    ours(error.message()),
+                    ours(instead)
+                )
+            } else {
+                note!(
+                    "the organizer was not notified ({}): {}",
+                    ours(error.message()),
+                    ours(instead)
+                )
+            });
             report.events.push((meeting.owner, value));
         }
     }

@@ -146,7 +146,7 @@ fn check_message(request: &CalendarDelete, items: &[PlannedDeletion]) -> Result<
         return Ok(());
     }
     let unsent = !items.iter().any(|item| item.asks);
-    if let (true, Some(item)) = (unsent, items.iter().find(|item| asks(&item.target))) {
+    if let (true, Some(item)) = (unsent, items.iter().find(|item| !item.target.facts.own)) {
         return Err(of_others(&item.target));
     }
     match items.iter().find(|item| item.asks && !item.carries_message()) {

@@ -69,7 +69,7 @@ impl EventTarget {
     pub(super) fn not_cancelled(&self) -> Result<()> {
         if self.facts.cancelled {
             Err(Error::new(ErrorKind::NotFound, format!("{} was cancelled", self.handle))
-                .next("search again, or create a new event"))
+                .next("search again"))
         } else {
             Ok(())
         }

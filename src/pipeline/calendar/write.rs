@@ -75,7 +75,10 @@ pub(super) async fn write_event(
     let kept = recipients.is_empty() && keep_event(ctx, target, change, report).await;
     let written = run_logged(ctx, entry, &mut report.notes, write, |_| None).await;
     if written.is_ok() {
-        let has_guests = !others(&target.facts.guests, &target.owner.account.email).is_empty();
+        let own = &target.owner.account.email;
+        let added = change.and_then(|change| change.guests.as_deref()).unwrap_or_default();
+        let has_guests =
+            [&target.facts.guests[..], added].iter().any(|guests| !others(guests, own).is_empty());
         report.notified.add(&recipients, has_guests && target.facts.own);
     }
     let log = &mut report.undo;
@@ -138,7 +141,13 @@ async fn keep_event(
 /// reason.
 pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventChange>) -> Option<Note> {
     if change.is_none() && is_shared(target) {
-        return Some("no undo: other people take part in it".into());
+        let is_only_room =
+            target.facts.own && target.facts.guests.iter().all(|one| one.me || one.room);
+        return Some(if is_only_room {
+            "no undo: a room is booked for it".into()
+        } else {
+            "no undo: other people take part in it".into()
+        });
     }
     if !can_be_kept(target) {
         return None;

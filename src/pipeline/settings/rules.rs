@@ -273,7 +273,7 @@ impl<'a> RuleWrite<'a> {
     /// mail if the call asks for that.
     async fn report(&self, ctx: &Context, rule: &MailRule) -> Result<WholeAnswer> {
         let owner = self.owner;
-        if self.op == "create" && self.existing.is_none() {
+        if self.op == "create" && self.existing.is_none() && rule.enabled {
             owner.late_notes().push(
                 "it applies to new mail; op=run applies it to the inbox as it is, or \
                  with run=all in `set` to all mail"

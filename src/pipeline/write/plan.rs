@@ -30,8 +30,7 @@ impl WriteSequence {
     /// Returns true for an item after a failure that ended the call, and reports it as skipped.
     pub(crate) fn skips(&self, item: &str, report: &mut WriteReport) -> bool {
         if self.has_ended {
-            let detail = "not written, because an earlier one failed";
-            report.outcomes.push(ItemOutcome::new(item, self.op, "skipped", detail));
+            report.outcomes.push(ItemOutcome::skipped(item, self.op));
         }
         self.has_ended
     }

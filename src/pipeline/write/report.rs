@@ -39,6 +39,11 @@ impl ItemOutcome {
         Self { item: item.into(), op, result, detail: detail.into() }
     }
 
+    /// Returns the outcome of an item that a failure before it left unwritten.
+    pub(crate) fn skipped(item: impl Into<String>, op: &'static str) -> Self {
+        Self::new(item, op, "skipped", "not written, because an earlier one failed")
+    }
+
     /// Returns the outcome of a failed write: `unknown` if the connection broke,
     /// because the write may have taken effect.
     pub(crate) fn failed(item: impl Into<String>, op: &'static str, error: &Error) -> Self {

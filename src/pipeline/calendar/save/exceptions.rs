@@ -63,20 +63,23 @@ pub(crate) async fn put_exceptions(
     report: &mut WriteReport,
 ) -> usize {
     let mut changed = 0;
+    let mut has_ended = false;
     for one in exceptions {
         let Some(at) = one.recurrence_id else {
             continue;
         };
         let when = event_time::start(at, &ctx.config.zone);
+        if has_ended {
+            report.outcomes.push(ItemOutcome::skipped(format!("{name} on {when}"), "import"));
+            continue;
+        }
         match put_exception(ctx, series, one, at, &mut report.notes).await {
             Ok(done) => changed += usize::from(done),
             Err(error) => {
                 let name = format!("{name} on {when}");
                 report.outcomes.push(ItemOutcome::failed(name, "import", &error));
                 // While one write is in doubt, or cannot be logged, no further one is made.
-                if error.is_open() || error.kind() == ErrorKind::Store {
-                    break;
-                }
+                has_ended = error.is_open() || error.kind() == ErrorKind::Store;
             }
         }
     }

@@ -73,7 +73,7 @@ pub(super) async fn chosen_ids(
     let mut choice = MessageChoice {
         failed,
         notes,
-        left: (left > 0).then(|| left.to_string()),
+        left: (left > 0).then(|| format!("{left} more")),
         ..MessageChoice::default()
     };
     for (account, targets) in by_owner(messages) {
@@ -157,7 +157,7 @@ pub(crate) async fn choose_messages(
     }
     choice.left = match (left, exact) {
         (0, _) => None,
-        (left, true) => Some(left.to_string()),
+        (left, true) => Some(format!("{left} more")),
         (left, false) => Some(format!("{left} or more")),
     };
     Ok(choice)

@@ -58,8 +58,11 @@ impl Calendars for GoogleCalendar {
     }
 
     async fn calendars(&self) -> Result<Vec<Value>> {
-        // The caller caches them, and asks again if that is not new enough.
-        self.current_calendars().await
+        self.calendar_list().await
+    }
+
+    async fn forget_calendars(&self) {
+        *self.calendars.lock().await = None;
     }
 
     async fn rooms(&self) -> Result<Vec<Value>> {

@@ -73,21 +73,10 @@ impl GoogleCalendar {
 
     /// Returns the account's calendars, the main one first; cached for [`LIST_LASTS`].
     pub(super) async fn calendar_list(&self) -> Result<Vec<Value>> {
-        self.calendars_since(Instant::now().checked_sub(LIST_LASTS)).await
-    }
-
-    /// Returns the account's calendars as they are now, the main one first.
-    pub(super) async fn current_calendars(&self) -> Result<Vec<Value>> {
-        self.calendars_since(Some(Instant::now())).await
-    }
-
-    /// Returns the account's calendars from a list that was fetched after `oldest`, or at any time
-    /// without one.
-    async fn calendars_since(&self, oldest: Option<Instant>) -> Result<Vec<Value>> {
         // Held during the request, so that concurrent calls make only one.
         let mut known = self.calendars.lock().await;
         if let Some((when, calendars)) = known.as_ref()
-            && oldest.is_none_or(|oldest| *when > oldest)
+            && when.elapsed() < LIST_LASTS
         {
             return Ok(calendars.clone());
         }

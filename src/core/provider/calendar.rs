@@ -384,6 +384,9 @@ pub trait Calendars: Send + Sync {
     /// Returns all calendars, as objects of the table `calendar`; the main one first.
     async fn calendars(&self) -> Result<Vec<Value>>;
 
+    /// Makes the next [`calendars`](Self::calendars) request the list, if the adapter keeps one.
+    async fn forget_calendars(&self) {}
+
     /// Returns the rooms that can be booked, as objects of the table `room`.
     async fn rooms(&self) -> Result<Vec<Value>>;
 

@@ -198,7 +198,7 @@ async fn carry_out(
     let write = owner.port.manage(op);
     let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;
     // Even after a failure, because the write may have been carried out.
-    forget_calendars(ctx, &owner.account.id);
+    forget_calendars(ctx, &owner.account.id, &*owner.port).await;
     let outcome = match answer {
         Ok(Some(calendar)) => return Ok(calendar_row(ctx, owner, name, calendar, notes).await),
         Ok(None) => ItemOutcome::new(short(name), word, "done", ""),

@@ -121,14 +121,18 @@ pub(crate) async fn calendar_list(
     if let (false, Some((list, _))) = (fresh, ctx.states.lists.get(&account.id)) {
         return Ok(list);
     }
+    if fresh {
+        port.forget_calendars().await;
+    }
     let list = Arc::new(port.calendars().await?);
     ctx.states.lists.insert(&account.id, list.clone());
     Ok(list)
 }
 
 /// Forgets the list of an account, because its calendars have changed.
-pub(crate) fn forget_calendars(ctx: &Context, account: &AccountId) {
+pub(crate) async fn forget_calendars(ctx: &Context, account: &AccountId, port: &dyn Calendars) {
     ctx.states.lists.forget(account);
+    port.forget_calendars().await;
 }
 
 /// Returns the calendars of an account that a call means: those named, or all that

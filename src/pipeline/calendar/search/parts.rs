@@ -64,7 +64,7 @@ pub(super) async fn agenda_parts(
         let mut sheets = part.gathered.sheets.iter();
         // The cached list still has a calendar that no longer exists.
         if sheets.any(|sheet| sheet.error.as_ref().is_some_and(is_missing)) {
-            forget_calendars(ctx, &part.account.id);
+            forget_calendars(ctx, &part.account.id, &*part.port).await;
         }
     }
     Ok((parts, missing))

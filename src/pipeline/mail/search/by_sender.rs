@@ -223,7 +223,9 @@ fn older_messages() -> Note {
 /// Returns the columns of messages to request for columns of senders.
 fn message_columns(columns: &[&'static TableColumn]) -> Vec<&'static TableColumn> {
     let shows = |name: &str| columns.iter().any(|field| field.name == name);
-    let always = |name: &str| matches!(name, "id" | "date" | "from");
+    // Messages are grouped by the header field From. Some services return header fields only for
+    // columns that read them, such as `unsubscribe`.
+    let always = |name: &str| matches!(name, "id" | "date" | "from" | "unsubscribe");
     let read = READ_FROM.iter().filter(|(own, _)| always(own) || shows(own));
     read.filter_map(|(_, name)| MESSAGE.field(name)).collect()
 }

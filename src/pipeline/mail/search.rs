@@ -57,14 +57,15 @@ pub(crate) async fn mail_search(ctx: &Context, search: MailSearch) -> Result<Who
 
     let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
     zone_line(&mut document, &request.zone);
-    let mut count = next.count(table, shown, before, missing.len());
+    let absent = plan.failed + missing.len();
+    let mut count = next.count(table, shown, before, absent);
     if !next.places.is_empty() {
         next.now = now;
         let cursor = save_cursor(ctx, KIND, &next).await?;
         document.scalars.push(("next", RowCell::Handle('p', cursor)));
         count.push_str(&format!("; cursor=p{cursor} has more"));
     }
-    if next.places.is_empty() && missing.is_empty() {
+    if next.places.is_empty() && absent == 0 {
         let parts = if before == 0 { parts.as_slice() } else { &[] };
         count.push_str(&hidden_count(parts, &request));
     }
@@ -72,7 +73,11 @@ pub(crate) async fn mail_search(ctx: &Context, search: MailSearch) -> Result<Who
     notes.extend(missing.into_iter().map(missing_line));
     notes.extend(search_notes(&request, &parts, shown));
     if shown == 0 && next.places.is_empty() {
-        notes.extend(no_match(&request, &parts).map(Note::from));
+        let advice = match absent {
+            0 => no_match(&request, &parts),
+            _ => Some("nothing matches in the accounts that answered"),
+        };
+        notes.extend(advice.map(Note::from));
     }
     Ok(WholeAnswer {
         document,
@@ -118,6 +123,7 @@ fn next_plan(
     next.places = parts.iter().filter_map(|part| part.fetched.rest()).collect();
     // Accounts that failed temporarily are queried again with the next page.
     next.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
+    next.failed += missing.iter().filter(|(_, place)| place.is_none()).count();
     next
 }
 

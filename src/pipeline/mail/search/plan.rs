@@ -60,6 +60,9 @@ pub(crate) struct SearchPlan {
     pub(crate) total: Option<(u64, bool)>,
     /// The number of accounts searched.
     pub(crate) accounts: usize,
+    /// The number of those that failed and are not queried again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) failed: usize,
     /// The accounts that may have more.
     pub(crate) places: Vec<PagePosition>,
 }
@@ -190,6 +193,7 @@ pub(super) async fn plan_search(ctx: &Context, search: MailSearch) -> Result<Sea
             shown: 0,
             total: None,
             accounts: places.len(),
+            failed: 0,
             places,
         };
         return Ok(plan.with(columns));
@@ -215,6 +219,12 @@ pub(super) async fn plan_search(ctx: &Context, search: MailSearch) -> Result<Sea
     plan.limit = search.limit.unwrap_or(plan.limit);
     plan.snippet = snippet.or(plan.snippet);
     Ok(plan.with(columns))
+}
+
+/// Cursors have the number only if it is needed, so that those stored before stay the same.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Returns the accounts to search: the one named, or the folder's, or all.

@@ -52,10 +52,14 @@ pub(crate) async fn mail_modify(
         to,
         without,
         create: request.create,
-        may_create: matches!(
-            verb,
-            ModifyVerb::Move | ModifyVerb::Copy | ModifyVerb::Label | ModifyVerb::Categorize if !request.create
-        ),
+        create_with: match verb {
+            ModifyVerb::Move | ModifyVerb::Copy | ModifyVerb::Label | ModifyVerb::Categorize
+                if !request.create =>
+            {
+                Some("create=true")
+            }
+            _ => None,
+        },
         dry_run: request.dry_run,
     };
     actions::check(verb, &with)?;

@@ -470,13 +470,18 @@ pub(super) async fn set_signature(
         format!("kept by Daysheet for mail it writes: programs cannot read {}'s own", can.name);
     let ours = !can.signatures;
     let is_own = |one: &EmailAddress| owner.account.email.is(one);
-    if ours && !address.as_ref().is_none_or(is_own) {
+    let is_main = address.as_ref().is_none_or(is_own);
+    if ours && !is_main {
         return Err(Error::argument("this account has one signature for all addresses")
             .next("leave out the address"));
     }
     let change = SettingsChange::Signature { address, html: reply_html(ctx, &text, &owner)? };
     let mut notes = Vec::new();
     if !ours {
+        // An address without a signature is refused before the user is asked.
+        if !is_main {
+            owner.mailbox.rehearse(&change).await?;
+        }
         // The signature also appears in mail that the user writes with other programs.
         let audience = WriteAudience::unlisted(format!("anybody {} writes to", short(&item)));
         let act = GuardedWrite {

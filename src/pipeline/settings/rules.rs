@@ -44,11 +44,14 @@ const UNASKED: &str = "text of unknown senders was shown recently, and this clie
 /// The maximum width of a rule in a question, in columns.
 const QUESTION: usize = 300;
 
+/// The argument with which a rule creates a missing label or folder.
+const CREATE_IN_SET: &str = "create=true in `set`";
+
 /// Adds to the error about a missing label or folder how the rule can create it.
 fn may_create(error: Error) -> Error {
     match (error.kind(), error.next_step()) {
         (ErrorKind::NotFound, Some(instead)) => {
-            let next = format!("{instead}; create=true in `set` creates it");
+            let next = format!("{instead}; {CREATE_IN_SET} creates it");
             error.next(next)
         }
         _ => error,
@@ -200,7 +203,7 @@ impl<'a> RuleWrite<'a> {
             existing: ExistingMail::from_fields(set)?,
             with: ActionArguments {
                 create: set.flag(CREATE)?.unwrap_or_default(),
-                may_create: op == "create",
+                create_with: (op == "create").then_some(CREATE_IN_SET),
                 dry_run: request.dry_run,
                 ..ActionArguments::default()
             },
@@ -427,7 +430,7 @@ async fn create_for(
 ) -> Result<bool> {
     let mut created = Vec::new();
     // A service with categories accepts a rule with one that no mail program lists.
-    let unchecked = with.may_create && !owner.mailbox.capabilities().has_labels();
+    let unchecked = with.create_with.is_some() && !owner.mailbox.capabilities().has_labels();
     let is_read = |step: &&RuleStep| with.create || unchecked && matches!(step, RuleStep::Label(_));
     for step in rule.then.iter().filter(is_read) {
         let (name, kind) = match step {

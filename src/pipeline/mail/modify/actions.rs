@@ -55,8 +55,8 @@ pub(crate) struct ActionArguments {
     /// Labels that are removed in the same step.
     pub(crate) without: Vec<String>,
     pub(crate) create: bool,
-    /// True if `create` could have created a missing folder or label.
-    pub(crate) may_create: bool,
+    /// The argument that would have created a missing folder or label, if the call could have it.
+    pub(crate) create_with: Option<&'static str>,
     pub(crate) due: Option<Timestamp>,
     pub(crate) dry_run: bool,
 }
@@ -390,7 +390,7 @@ async fn find_labels(
 
 /// Returns the ids of the labels to remove, which are never created.
 async fn find_removed(mailbox: &dyn Mailbox, with: &ActionArguments) -> Result<Vec<FolderId>> {
-    let existing = ActionArguments { create: false, may_create: false, ..with.clone() };
+    let existing = ActionArguments { create: false, create_with: None, ..with.clone() };
     find_labels(mailbox, &with.without, &existing, &mut Vec::new()).await
 }
 
@@ -469,12 +469,14 @@ pub(crate) async fn find(
             created.push(CreatedFolder { id, name: name.clone(), category, above });
             Ok(FolderRef { id: FolderId::default(), name, made: true })
         }
-        Err(error) if error.kind() == ErrorKind::NotFound && with.may_create => {
-            let instead = error.next_step().unwrap_or_default();
-            let next = format!("{instead}; create=true creates it");
-            Err(error.next(next))
-        }
-        Err(error) => Err(error),
+        Err(error) => Err(match with.create_with {
+            Some(argument) if error.kind() == ErrorKind::NotFound => {
+                let instead = error.next_step().unwrap_or_default();
+                let next = format!("{instead}; {argument} creates it");
+                error.next(next)
+            }
+            _ => error,
+        }),
     }
 }
 

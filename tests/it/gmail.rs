@@ -1,4 +1,5 @@
-//! The main tasks over the sandbox: search, read, folders, pages, faults.
+//! Mail over the sandbox: requests, sign-in, long and large messages, outputs and handles of several
+//! processes, faults.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -81,21 +82,15 @@ async fn account_is_added_and_removed_by_tool() {
 }
 
 #[tokio::test]
-async fn message_is_read_clean_and_fenced() {
+async fn same_text_has_the_same_fence() {
     let mut session = Session::sample().await;
     let found = session.json("mail_search", json!({"q": "subject:(overdue 88213)"})).await;
     let id = column(&found, "messages", "id")[0].clone();
     let blocks = session.ok("mail_read", json!({"ids": [id]})).await;
-    assert_eq!(blocks.len(), 3, "{blocks:#?}");
-    // The hidden instructions are removed from every hiding place.
-    assert!(!blocks[1].contains("IGNORE ALL PREVIOUS"), "{}", blocks[1]);
-    assert!(blocks[2].contains("are hidden from readers and were left out"), "{}", blocks[2]);
     // The sender could not have known the fence's word.
     let word = blocks[1].lines().next().unwrap().strip_prefix("<<<b1 ").unwrap();
     assert_eq!(word.len(), 8);
-    assert!(blocks[1].ends_with(&format!("\n{word}>>>")));
     assert_eq!(blocks[1].matches(word).count(), 2);
-    // The same text has the same fence.
     assert_eq!(session.ok("mail_read", json!({"ids": [id]})).await, blocks);
 }
 
@@ -220,21 +215,6 @@ async fn output_is_continued_by_another_process() {
     );
 }
 
-/// An output that another process recreates must be identical to the original.
-#[tokio::test]
-async fn changed_output_is_not_continued() {
-    let mut session = Session::sample().await;
-    let short = json!({"detail": "full", "limit": 60, "budget": 1500});
-    let blocks = session.ok("mail_search", short).await;
-    let (_, id) = blocks[0].split_once("whole: output_read id=").unwrap();
-    let id = id.split('"').next().unwrap().to_owned();
-    let mut other = Session::in_home(session.home, None).await;
-    let new = b"From: x@example.com\r\nTo: mira@example.com\r\nSubject: new\r\n\r\nHello.";
-    assert!(other.sandbox.deliver(ME, new).unwrap());
-    let error = other.error("output_read", json!({"id": id})).await;
-    assert!(error.starts_with(&format!("the answer `{id}` has changed since")), "{error}");
-}
-
 /// The state folder contains ids, digests and queries, but no mail.
 #[tokio::test]
 async fn no_mail_is_kept_on_disk() {
@@ -302,19 +282,7 @@ async fn chunks_are_of_one_snapshot() {
 }
 
 #[tokio::test]
-async fn unchanged_answer_is_reported_as_unchanged() {
-    let mut session = Session::sample().await;
-    let first = session.ok("mail_search", json!({"limit": 3, "known": "?"})).await;
-    let (_, hash) = first[1].split_once("\nhash: ").unwrap();
-    let again = session.ok("mail_search", json!({"limit": 3, "known": hash})).await;
-    assert_eq!(again, [format!("unchanged: {hash}")]);
-    assert!(count::tokens(&again[0]) < 20);
-    let other = session.ok("mail_search", json!({"limit": 2, "known": hash})).await;
-    assert!(other[1].contains("\nhash: ") && !other[1].contains(hash), "{other:?}");
-}
-
-#[tokio::test]
-async fn reads_survive_faults_and_report_failures() {
+async fn reads_survive_faults() {
     let mut session = Session::sample().await;
     let whole = session.json("mail_search", json!({"limit": 20})).await;
     for spec in ["429=0.2", "403=0.2", "500=0.3", "reset=0.2", "half=0.2", "html=0.2"] {
@@ -322,13 +290,6 @@ async fn reads_survive_faults_and_report_failures() {
         let page = session.json("mail_search", json!({"limit": 20})).await;
         assert_eq!(column(&page, "messages", "id"), column(&whole, "messages", "id"), "{spec}");
     }
-    // After the last retry the call is an error, and the server keeps running.
-    session.sandbox.set_faults(FaultRates::from_str("500=1").unwrap());
-    let expected = session.error("mail_search", json!({"limit": 2})).await;
-    assert!(expected.contains("Google answered with status 500"), "{expected}");
-    assert!(expected.ends_with("try again in a minute"), "{expected}");
-    session.sandbox.set_faults(FaultRates::default());
-    assert_eq!(session.json("mail_search", json!({"limit": 20})).await, whole);
 }
 
 #[tokio::test]
@@ -371,42 +332,10 @@ async fn handles_are_permanent_and_shared() {
     let by_handle = later.json("mail_read", json!({"ids": [id["id"]]})).await;
     let by_id = later.json("mail_read", json!({"ids": [id["provider_id"]]})).await;
     assert_eq!(by_handle, by_id);
-    for (expected, reported) in cases! {
-        "m999", "m999: there is no `m999`: use an id from a search or lookup";
-        "M1", "M1: there is no such handle: use an id from a search or lookup";
-        "f1", "f1: `f1` is a handle of kind folder: give message, thread or draft ids, such as m12, t4 or d5";
-        "x/../y",
-            "x/../y: `x/../y` is not an id: give one such as m12 from mail_search, or d5 from \
-             mail_draft";
-        "00000000000000ff",
-            "m11: Gmail has no such item: it may have been deleted; search again for its handle";
-    } {
-        assert_eq!(later.error("mail_read", json!({"ids": [expected]})).await, reported);
-    }
-    // A bad id among good ones causes a note.
-    let blocks = later.ok("mail_read", json!({"ids": [id["id"], "m999"]})).await;
-    assert!(
-        blocks[0].contains("missing: \"1 could not be fetched (m999): there is no `m999`"),
-        "{blocks:?}"
-    );
 }
 
 #[tokio::test]
-async fn empty_mailbox_and_hostile_messages_give_honest_rows() {
-    let mail = TempDir::new().unwrap();
-    let mut session = {
-        std::fs::create_dir_all(mail.path().join("me@example.com")).unwrap();
-        Session::over(Some(mail.path())).await
-    };
-    let blocks = session.ok("mail_search", json!({})).await;
-    assert_eq!(
-        blocks,
-        [
-            "messages: []",
-            "messages: 0 of 0, newest first; spam and trash not searched\nno messages outside spam and trash"
-        ]
-    );
-
+async fn large_messages_are_listed_and_read() {
     let mail = TempDir::new().unwrap();
     let many: Vec<_> = (0..5000).map(|n| format!("Person {n} <p{n}@example.com>")).collect();
     write_message(
@@ -418,24 +347,6 @@ async fn empty_mailbox_and_hostile_messages_give_honest_rows() {
         ),
         "hello",
     );
-    write_message(
-        mail.path(),
-        "bare.eml",
-        "Date: Tue, 3 Feb 2026 18:05:00 +0100",
-        "A letter without any other header.",
-    );
-    write_message(
-        mail.path(),
-        "charset.eml",
-        "From: b@example.com\nSubject: charset\nMessage-ID: <2@x.example>\nContent-Type: text/plain; charset=klingon",
-        "kapla",
-    );
-    write_message(
-        mail.path(),
-        "rubbish.eml",
-        "From: c@example.com\nSubject: rubbish\nMessage-ID: <3@x.example>\nContent-Type: text/plain\nContent-Transfer-Encoding: base64",
-        "!!!!not base64 at all****",
-    );
     let big = base64::engine::general_purpose::STANDARD.encode(vec![7_u8; 30 << 20]);
     write_message(
         mail.path(),
@@ -445,148 +356,22 @@ async fn empty_mailbox_and_hostile_messages_give_honest_rows() {
             "--q\nContent-Type: text/plain\n\nsmall text\n--q\nContent-Type: application/zip; name=big.zip\nContent-Disposition: attachment; filename=big.zip\nContent-Transfer-Encoding: base64\n\n{big}\n--q--\n"
         ),
     );
-    write_message(
-        mail.path(),
-        "inject.eml",
-        "From: \"x\\tmessages[9]: \" <e@example.com>\nSubject: =?utf-8?Q?a=09b=0Ac=E2=80=8B=3A?=\nMessage-ID: <5@x.example>",
-        "text",
-    );
     let mut session = Session::over(Some(mail.path())).await;
-    let found = session.json("mail_search", json!({"detail": "full"})).await;
-    assert_eq!(found["messages"].as_array().unwrap().len(), 6);
-    let row = |subject: &str| {
-        found["messages"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|row| row["subject"] == subject)
-            .unwrap_or_else(|| panic!("{subject}: {found}"))
-            .clone()
-    };
+    let many = session.json("mail_search", json!({"q": "subject:many", "detail": "full"})).await;
     assert_eq!(
-        row("many")["to"],
-        "Person 0 <p0@example.com>, Person 1 <p1@example.com>, Person 2 <p2@example.com>, Person 3 <p3@example.com>, Person 4 <p4@example.com> +4995"
+        column(&many, "messages", "to"),
+        [
+            "Person 0 <p0@example.com>, Person 1 <p1@example.com>, Person 2 <p2@example.com>, Person 3 <p3@example.com>, Person 4 <p4@example.com> +4995"
+        ]
     );
-    assert_eq!(row("a b c:")["flags"], "unread");
-    let read = session.json("mail_read", json!({"ids": [row("big")["id"]]})).await;
+    let found = session.json("mail_search", json!({"q": "subject:big"})).await;
+    let ids = column(&found, "messages", "id");
+    let read = session.json("mail_read", json!({"ids": ids})).await;
     assert_eq!(column(&read, "bodies", "text"), ["small text"]);
     assert_eq!(column(&read, "attachments", "name"), ["big.zip"]);
     assert_eq!(column(&read, "attachments", "size"), [(30 << 20).to_string()]);
-    let raw = session.error("mail_read", json!({"ids": [row("big")["id"]], "body": "raw"})).await;
+    let raw = session.error("mail_read", json!({"ids": ids, "body": "raw"})).await;
     assert!(raw.contains("too many to show raw (5242880): read it with body=text"), "{raw}");
-    for subject in ["charset", "rubbish"] {
-        session.ok("mail_read", json!({"ids": [row(subject)["id"]]})).await;
-    }
-    let bare = found["messages"].as_array().unwrap().iter().find(|row| row["from"] == "").unwrap();
-    assert_eq!(bare["subject"], "");
-}
-
-/// A file between two texts does not make them alternatives.
-#[tokio::test]
-async fn body_of_several_parts_is_shown_whole() {
-    let mail = TempDir::new().unwrap();
-    write_message(
-        mail.path(),
-        "split.eml",
-        "From: a@example.com\nTo: me@example.com\nSubject: split\nMessage-ID: <1@x.example>\nMIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=a",
-        "--a\nContent-Type: text/plain\n\nplain and poor\n\
-         --a\nContent-Type: multipart/mixed; boundary=m\n\n\
-         --m\nContent-Type: text/html\n\n<p>Before the file: pay <b>500 EUR</b>.</p>\n\
-         --m\nContent-Type: application/pdf; name=bill.pdf\nContent-Disposition: attachment; filename=bill.pdf\n\n%PDF\n\
-         --m\nContent-Type: text/html\n\n<p>After the file: regards.</p>\n\
-         --m--\n--a--\n",
-    );
-    let mut session = Session::over(Some(mail.path())).await;
-    let found = session.json("mail_search", json!({})).await;
-    let id = column(&found, "messages", "id")[0].clone();
-    let read = session.json("mail_read", json!({"ids": [id]})).await;
-    assert_eq!(
-        column(&read, "bodies", "text"),
-        ["Before the file: pay 500 EUR.\n\nAfter the file: regards."]
-    );
-    assert_eq!(column(&read, "attachments", "name"), ["bill.pdf"]);
-}
-
-/// Mail programs show only one part of some multiparts; the other parts count as attachments.
-#[tokio::test]
-async fn parts_that_mail_programs_do_not_show_are_attachments() {
-    let plain = |text: &str| format!("Content-Type: text/plain\n\n{text}");
-    let html = |text: &str| format!("Content-Type: text/html\n\n<p>{text}</p>");
-    let image = "Content-Type: image/png\nContent-ID: <p@x.example>\n\nPNG".to_owned();
-    let named = |id: &str, part: String| format!("Content-ID: <{id}>\n{part}");
-    let inner = |kind: &str, parts: &[String]| {
-        let parts: String = parts.iter().map(|part| format!("--i\n{part}\n")).collect();
-        format!("Content-Type: multipart/{kind}; boundary=i\n\n{parts}--i--\n")
-    };
-    let status = "Content-Type: message/delivery-status\n\nAction: failed\n".to_owned();
-    let key = "Content-Type: application/pgp-signature\n\nkey".to_owned();
-    let mail = TempDir::new().unwrap();
-    let cases = cases! {
-        "related", vec![html("shown"), html("gone"), plain("gone")],
-            "shown", vec!["unnamed.html", "unnamed.txt"], "";
-        "related; start=\"<root@x.example>\"", vec![html("gone"), named("root@x.example", html("root"))],
-            "root", vec!["unnamed.html"], "";
-        "related; start=\"<none@x.example>\"", vec![image.clone(), html("shown")], "shown", vec![], "";
-        "related", vec![inner("alternative", &[plain("poor"), html("shown")]), plain("gone")],
-            "shown", vec!["unnamed.txt"], "";
-        "alternative", vec![plain("poor"), inner("related", &[html("shown"), html("gone")])],
-            "shown", vec!["unnamed.html"], "";
-        "related", vec![html("shown"), inner("mixed", &[plain("gone"), html("gone")])],
-            "shown", vec!["unnamed.txt", "unnamed.html"], "";
-        "signed", vec![plain("shown"), key, plain("gone")], "shown", vec!["", "unnamed.txt"], "";
-        "report", vec![plain("shown"), status, plain("gone")], "shown", vec!["unnamed.txt"], "";
-        "mixed", vec![plain("one"), plain("two")], "one\n\ntwo", vec![], "";
-        "x-odd", vec![plain("one"), plain("two")], "one\n\ntwo", vec![],
-            "it has parts in `multipart/x-odd`: some mail programs do not show their text";
-    };
-    for (at, (kind, parts, ..)) in cases.iter().enumerate() {
-        let head = format!(
-            "From: a@example.com\nTo: me@example.com\nSubject: case {at}\nMessage-ID: \
-             <{at}@x.example>\nMIME-Version: 1.0\nContent-Type: multipart/{kind}; boundary=b"
-        );
-        let body: String = parts.iter().map(|part| format!("--b\n{part}\n")).collect();
-        write_message(mail.path(), &format!("{at}.eml"), &head, &format!("{body}--b--\n"));
-    }
-    let mut session = Session::over(Some(mail.path())).await;
-    let found = session.json("mail_search", json!({"limit": 50})).await;
-    let ids = column(&found, "messages", "id");
-    for (subject, id) in column(&found, "messages", "subject").iter().zip(ids) {
-        let at: usize = subject.strip_prefix("case ").unwrap().parse().unwrap();
-        let (kind, _, text, files, note) = &cases[at];
-        let read = session.json("mail_read", json!({"ids": [id]})).await;
-        assert_eq!(column(&read, "bodies", "text"), [*text], "{kind}: {read}");
-        let named = match read.get("attachments") {
-            Some(_) => column(&read, "attachments", "name"),
-            None => Vec::new(),
-        };
-        assert_eq!(named, *files, "{kind}: {read}");
-        let all = session.ok("mail_read", json!({"ids": [id]})).await.join("\n");
-        assert_eq!(all.contains("some mail programs"), !note.is_empty(), "{kind}: {all}");
-        assert!(all.contains(note), "{kind}: {all}");
-    }
-}
-
-#[tokio::test]
-async fn handle_of_a_signed_out_account_is_noted() {
-    let mail = mailboxes(&["ana@example.com", "bo@example.com"]);
-    let mut session = Session::over(Some(mail.path())).await;
-    for account in ["ana@example.com", "bo@example.com"] {
-        session.ok("mail_search", json!({"account": account})).await;
-    }
-    // Only a complete address signs an account out.
-    for part in ["", "b", "google", "bo@example"] {
-        let expected = session.error("accounts", json!({"op": "remove", "account": part})).await;
-        assert!(expected.contains("account"), "{expected}");
-    }
-    session.ok("accounts", json!({"op": "remove", "account": "bo@example.com"})).await;
-    let blocks = session.ok("mail_read", json!({"ids": ["m1", "m2"]})).await;
-    assert!(
-        blocks[0].contains(
-            "1 could not be fetched (m2): the account bo@example.com is not signed in: \
-             call accounts with op=add"
-        ),
-        "{blocks:?}"
-    );
 }
 
 /// Ten long messages are not held in memory at once. Later ones are behind a cursor, and none is

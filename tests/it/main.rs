@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `layers`, `circles`, `shape`, `naming`, `wording`, `promises`, `generated` | dependencies of modules and files; sizes of functions; retired words and turns; tests that the docs name; generated files | 1–4, 6, 10, 11 |
 //! | `sender_auth` | findings about senders | 9 |
-//! | `both`, `notices` | queries, reports and unreadable texts mean the same at both providers | 18 |
+//! | `both` | the same messages and queries give the same at both providers | 18 |
 //! | `outputs` | long answers are kept and can be read on | 13 |
 //! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | the modules of layer 5, and arguments | 16 |
 //! | `transcripts` | calls and their whole answers, as text files: most of the facts about tools | 9, 12–14, 17, 21, 24, 26, 28 |
@@ -46,7 +46,6 @@ mod both;
 mod brief;
 mod calendar_search;
 mod cancel;
-mod changes;
 mod checks;
 mod circles;
 mod cli;
@@ -67,7 +66,6 @@ mod manage;
 mod merge;
 mod modify;
 mod naming;
-mod notices;
 mod outputs;
 mod pipeline;
 mod progress;

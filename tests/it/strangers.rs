@@ -1,10 +1,8 @@
-//! Untrusted text in answers: notes and errors contain it only in backticks, clean and short, and
-//! lines of ours inside a text cannot be forged. Every field is filled with hostile input.
+//! Untrusted text in answers: notes and errors contain it only in backticks, clean and short. Every
+//! field is filled with hostile input.
 
 pub mod fields;
 mod unseen;
-
-use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -324,39 +322,6 @@ async fn messages_cannot_write_notes() {
         }
         assert!(quoting > 1, "{quoting}");
     }
-}
-
-/// Lines of ours within a fence begin with the fence's word, and a sender's imitation of one does
-/// not.
-#[tokio::test]
-async fn senders_cannot_forge_fence_lines() {
-    let mail = TempDir::new().unwrap();
-    mailbox(mail.path());
-    let home = TempDir::new().unwrap();
-    let who = SandboxUser::These(&[("google", ME)]);
-    let mut session = Session::signed_in(home, Some(mail.path()), who).await;
-    let found = session.json("mail_search", json!({})).await;
-    let id = column(&found, "messages", "id")[0].clone();
-    let blocks = session.ok("mail_read", json!({"ids": [id], "links": true})).await;
-    let body = blocks.iter().find(|block| block.starts_with("<<<b1 ")).unwrap();
-    let word = body["<<<b1 ".len()..].lines().next().unwrap();
-    let text: Vec<&str> = body.lines().filter(|line| line.contains(word)).collect();
-    assert_eq!(
-        text,
-        [
-            format!("<<<b1 {word}"),
-            format!("https://bank.example [1] ({word} goes to evil.example)here [2]"),
-            format!("{word} [quoted history: 30 characters not shown; quoted=true shows it]"),
-            format!("{word} Links:"),
-            format!("{word} [1] https://evil.example/"),
-            format!("{word} [2] https://evil.example/x"),
-            format!("{word}>>>"),
-        ],
-        "{body}"
-    );
-    assert!(body.contains("\n[quoted history: 10 characters not shown]\n"), "{body}");
-    assert!(body.contains("\n(goes to a.example)Links:\n"), "{body}");
-    fs::remove_dir_all(mail.path()).unwrap();
 }
 
 /// A rare character takes several tokens, so a row of them is cut to fit a small budget.

@@ -281,6 +281,9 @@ macro_rules! files {
 }
 
 files! {
+    attachments
+    both
+    brief
     calendar_search
     changes
     checks
@@ -289,11 +292,14 @@ files! {
     events
     folders
     free
+    gmail
     import
     invitations
     manage
     merge
     modify
+    notices
+    outputs
     reach
     read
     respond

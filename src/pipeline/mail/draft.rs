@@ -97,11 +97,16 @@ async fn new_draft(
     let create = context.mailbox.create(&origin, &draft.content, caller);
     let (made, beside) = join(create, Box::pin(beside)).await;
     match (&made, thread) {
-        (Ok(made), Some(thread)) if made.thread != *thread => draft.notes.push(
-            "it starts a new thread because its subject differs: leave out `subject` to stay \
-             in the thread"
-                .into(),
-        ),
+        (Ok(made), Some(thread)) if made.thread != *thread => {
+            draft.notes.push(match &request.subject {
+                Some(_) => "it starts a new thread because its subject differs: leave out \
+                            `subject` to stay in the thread"
+                    .into(),
+                // The original has a subject that cannot be repeated, such as one with a line break.
+                None => "it starts a new thread, because the service takes its subject for another"
+                    .into(),
+            });
+        }
         (Ok(made), _) => {
             draft.notes.extend(other_drafts_note(ctx, context, beside, &made.message).await);
         }

@@ -323,8 +323,11 @@ async fn add_bodies(
             "shown": if shows { shown } else { 0 },
         }));
         let inline = one.message.inline.len();
-        let inline =
-            (inline > 0).then(|| note!("{} inline images, which mail_attachment lists", inline));
+        let inline = match inline {
+            0 => None,
+            1 => Some("1 inline image, which mail_attachment lists".into()),
+            many => Some(note!("{} inline images, which mail_attachment lists", many)),
+        };
         let notes = inline.iter().chain(&one.message.notes).chain(&one.readable.notes);
         // Notes on a text that is not shown are of no use.
         for note in notes.filter(|_| form != BodyChoice::None) {

@@ -280,7 +280,9 @@ impl AgendaPlan {
             }
             notes.extend(part.gathered.notes.iter().cloned().map(named));
         }
-        let mut ports = parts.iter().map(|part| part.port.capabilities());
+        // Of an account, no calendar may have been chosen.
+        let searched = parts.iter().filter(|part| !part.gathered.sheets.is_empty());
+        let mut ports = searched.map(|part| part.port.capabilities());
         let has_words = self.has_words(zone);
         if has_words && let Some(can) = ports.find(|can| can.preview.is_some()) {
             notes

@@ -105,7 +105,7 @@ fn check_range(range: TimeRange, here: &TimeContext) -> Result<TimeRange> {
         tell(range.to()),
         tell(range.from()),
     ))
-    .next("give `from` (default now) and a later `to`"))
+    .next("give a later `to`, or an earlier `from`"))
 }
 
 /// Reads a range whose ends may both be left out: from now on, for a number of days.

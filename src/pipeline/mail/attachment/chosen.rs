@@ -129,8 +129,13 @@ pub(super) async fn chosen_by(
     // Inline pictures, such as logos, are rarely meant, unless the message has nothing else.
     if (1..all).contains(&inline) {
         tables.iter_mut().for_each(|(_, rows)| rows.retain(|cells, _| !is_inline(cells)));
-        let what = "inline images, left out unless named (as=list shows their ids)";
-        notes.push(note!("{}: {} {}", ours(text::brief(id)), inline, what));
+        let images = if inline == 1 { "image" } else { "images" };
+        notes.push(note!(
+            "{}: {} inline {}, left out unless named (as=list shows their ids)",
+            ours(text::brief(id)),
+            inline,
+            images
+        ));
     }
     for (account, rows) in tables {
         let lasting = rows.ids(HandleKind::Attachment.prefix());

@@ -189,10 +189,9 @@ impl App {
             get(&redirect.ok_or_else(no_consent)?, false).await
         };
         let finishing = begun.finish(&self.accounts, &*self.connect, &add);
-        // The sign-in waits for the redirect, so both have to run at the same time.
-        let (finished, visited) = tokio::join!(finishing, browser);
-        visited?;
-        finished.map(|_account| ())
+        // The sign-in waits for the redirect, so both have to run at the same time; it would wait
+        // for minutes if the page failed.
+        tokio::try_join!(finishing, browser).map(drop)
     }
 }
 

@@ -66,7 +66,7 @@ pub fn tokens(provider: &'static str, access: &str, refresh: &str) -> GrantedTok
     }
 }
 
-/// Returns the notes of an answer: the lines of its last block, and the values before the rows as
+/// Returns the notes of an answer: the lines of its last block, and the notes above the table as
 /// `key: note`.
 pub fn notes(blocks: &[String]) -> String {
     let document = blocks.first().map_or("", String::as_str);

@@ -1,10 +1,9 @@
 //! The audience of a write: the people on its target as well as those that the call names. The
-//! calls are in `tests/transcripts/reach.txt`; here are services that answer as the sandbox does
-//! not, many people, and changes while the user is asked.
+//! calls are in `tests/transcripts/reach.txt`; here are responses that the sandbox does not produce,
+//! many people, and changes while the user is asked.
 
 use std::sync::Arc;
 
-use daysheet::app::App;
 use daysheet::cli::client::{ConfirmFn, InProcessClient};
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet_core::call::client::Confirmation;
@@ -14,7 +13,8 @@ use tempfile::TempDir;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
-use crate::support::{ME, Session, config};
+use crate::common::clock::clock;
+use crate::support::{ME, Session, add_members, config};
 
 const GOOGLE: SandboxUser = SandboxUser::These(&[("google", ME)]);
 const MICROSOFT: SandboxUser = SandboxUser::These(&[("microsoft", ME)]);
@@ -127,26 +127,11 @@ async fn shown(
     more: Option<(&'static str, Value)>,
 ) -> Session {
     let mut session = started(who, setting).await;
-    let alteration =
-        more.map(|(name, members)| AnswerAlteration::new(move |it| add(it, name, &members)));
+    let alteration = more
+        .map(|(name, members)| AnswerAlteration::new(move |it| add_members(it, name, &members)));
     session.sandbox.set_alter(alteration);
     session.ok("calendar_search", range()).await;
     session
-}
-
-/// Adds members to the objects of an answer with this title or name.
-fn add(answer: &mut Value, name: &str, members: &Value) {
-    match answer {
-        Value::Array(items) => items.iter_mut().for_each(|item| add(item, name, members)),
-        Value::Object(object) => {
-            object.values_mut().for_each(|value| add(value, name, members));
-            let names = ["summary", "subject", "name"];
-            if names.into_iter().any(|key| object.get(key).is_some_and(|value| value == name)) {
-                object.extend(members.as_object().unwrap().clone());
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Checks that no event was changed.
@@ -245,17 +230,12 @@ async fn only_what_was_confirmed_is_written() {
     } {
         let mut session = shown(GOOGLE, ("DAYSHEET_NEW_RECIPIENTS", "confirm"), None).await;
         // Another installation, which changes the event while the user is asked.
-        let home = TempDir::new().unwrap();
-        let mut settings = config(home.path(), &[]);
-        settings.use_sandbox(session.sandbox.base()).unwrap();
-        let app = App::new(settings);
-        app.consent("google", ME).await.unwrap();
-        let mut other = InProcessClient::connect(app.server()).await.unwrap();
-        other.call("calendar_search", range()).await.unwrap();
+        let mut other = session.elsewhere(&[("google", ME)], clock()).await;
+        other.client.call("calendar_search", range()).await.unwrap();
         let (handle, other) = (Handle::current(), Mutex::new(other));
         let ask: ConfirmFn = Arc::new(move |_| {
             let change =
-                async { other.lock().await.call("calendar_save", meanwhile.clone()).await };
+                async { other.lock().await.client.call("calendar_save", meanwhile.clone()).await };
             let answer = handle.block_on(change).unwrap();
             assert!(!answer.is_error, "{answer:?}");
             Confirmation::Yes

@@ -7,6 +7,7 @@ use daysheet::app::App;
 use daysheet::cli::client::{InProcessClient, ToolAnswer};
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
+use daysheet_core::clock::Clock;
 use daysheet_sandbox::{FaultRates, Sandbox};
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -25,6 +26,14 @@ pub struct Session {
     pub app: App,
     pub sandbox: Sandbox,
     pub home: TempDir,
+}
+
+/// Another installation of the program for accounts of a session, with its own store.
+pub struct OtherInstallation {
+    pub client: InProcessClient,
+    /// The server's app, which must outlive it.
+    _app: App,
+    _home: TempDir,
 }
 
 impl Session {
@@ -91,6 +100,19 @@ impl Session {
         Self { client, app, sandbox, home }
     }
 
+    /// Signs another installation in to these accounts of the session.
+    pub async fn elsewhere(&self, accounts: &[(&str, &str)], clock: Clock) -> OtherInstallation {
+        let home = TempDir::new().unwrap();
+        let mut config = Config { clock, ..config(home.path(), &[]) };
+        config.use_sandbox(self.sandbox.base()).unwrap();
+        let app = App::new(config);
+        for (provider, address) in accounts {
+            app.consent(provider, address).await.unwrap();
+        }
+        let client = InProcessClient::connect(app.server()).await.unwrap();
+        OtherInstallation { client, _app: app, _home: home }
+    }
+
     /// Calls a tool.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> ToolAnswer {
         self.client.call(tool, arguments).await.unwrap()
@@ -122,6 +144,21 @@ impl Session {
         }
         let blocks = self.ok(tool, arguments).await;
         serde_json::from_str(&blocks[0]).unwrap()
+    }
+}
+
+/// Adds members to the objects of an answer with this title or name.
+pub fn add_members(answer: &mut Value, name: &str, members: &Value) {
+    match answer {
+        Value::Array(items) => items.iter_mut().for_each(|item| add_members(item, name, members)),
+        Value::Object(object) => {
+            object.values_mut().for_each(|value| add_members(value, name, members));
+            let names = ["summary", "subject", "name"];
+            if names.into_iter().any(|key| object.get(key).is_some_and(|value| value == name)) {
+                object.extend(members.as_object().unwrap().clone());
+            }
+        }
+        _ => {}
     }
 }
 

@@ -9,7 +9,8 @@
 //!   line there is one at Google; `usual` are the accounts of `--sandbox`; `each` runs the transcript
 //!   at Google and at Microsoft: lines that differ begin with `g` and `m`.
 //! - `@ now=2036-02-05T09:00+01:00` is the time at the start, else the time of the samples.
-//! - `@ client=yes`, `no` or `silent` is a client that can ask the user, who always says that.
+//! - `@ client=yes` lets the client ask the user, who always agrees; `no` always declines, and
+//!   `silent` never answers.
 //! - `@ faults=…` are faults as for `daysheet serve --sandbox`.
 //! - `< ` is a line of a message, and `< --` begins the next one. The messages are the mailbox of each
 //!   account, and the newest has been listed before, with its files, as `m1`. `< swap: a => b`
@@ -18,8 +19,8 @@
 //! - `+ bo@example.com/Work.ics | SUMMARY:Standup | DTSTART:20360205T090000 | DURATION:PT15M` is an
 //!   event of a calendar. Without properties, the calendar is empty.
 //!
-//! A transcript without messages and events is over the samples; one with events has a mailbox with
-//! one message for each account. The steps:
+//! A transcript without messages and events uses the sample mailboxes; one with events has a mailbox
+//! with one message for each account. The steps:
 //!
 //! - `> ` is a call, and `>> ` one of another installation for the same accounts, with its own
 //!   handles. `| ` are the lines of its answer, or `! ` of its error, and `? ` a question to the
@@ -43,8 +44,12 @@ use futures_util::stream;
 use self::stage::{Accounts, Stage};
 use crate::support::ME;
 
-/// A word of strangers that no line of ours may contain.
+/// A word that only strangers write.
 const THEIRS: &str = "evil";
+
+/// The beginnings of the lines of a head.
+const HEAD: &[&str] =
+    &["< ", "+ ", "@ accounts=", "@ now=", "@ client=", "@ faults=", "@ DAYSHEET_"];
 
 /// Sessions open at the same time.
 const AT_ONCE: usize = 4;
@@ -66,9 +71,14 @@ impl<'t> Transcript<'t> {
             let is_step = ["> ", ">> ", "~ "].iter().any(|sign| line.starts_with(sign));
             match all.steps.last_mut() {
                 _ if is_step => all.steps.push((line, Vec::new())),
-                Some((_, answer)) => answer.push(line.to_owned()),
+                Some((_, answer)) => {
+                    let shown = line.strip_prefix(['g', 'm']).unwrap_or(line);
+                    let is_answer = shown.starts_with(['|', '!', '?']);
+                    assert!(is_answer, "{}: an unknown line: {line}", all.name);
+                    answer.push(line.to_owned());
+                }
                 None => {
-                    let is_known = ["< ", "+ ", "@ "].iter().any(|sign| line.starts_with(sign));
+                    let is_known = HEAD.iter().any(|sign| line.starts_with(sign));
                     assert!(is_known, "{}: an unknown line: {line}", all.name);
                     all.head.push(line);
                 }

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use daysheet::app::App;
-use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet_sandbox::FaultRates;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::common::clock::clock;
 use crate::support::{Session, config, mailboxes};
 
 /// An event: its hour in the range, its length in hours (0 for a whole day), its calendar, and
@@ -174,21 +173,14 @@ proptest! {
             sorted.sort();
             assert_eq!(sorted, there);
             // Another program adds events.
-            let home = TempDir::new().unwrap();
-            let mut settings = config(home.path(), &[]);
-            settings.use_sandbox(session.sandbox.base()).unwrap();
-            let app = App::new(settings);
             let who = &ACCOUNTS[..accounts.len()];
-            for (provider, owner) in who {
-                app.consent(provider, owner).await.unwrap();
-            }
-            let mut other = InProcessClient::connect(app.server()).await.unwrap();
+            let mut other = session.elsewhere(who, clock()).await;
             let mut arrivals = arrivals.iter().enumerate();
             let shown = walk(&mut session, limit, async |_, number| {
                 for (at, (account, made)) in arrivals.by_ref().take(2) {
                     let (_, owner) = who[account % who.len()];
                     let call = creation(*made, &format!("new {at} {number}"), owner);
-                    let answer = other.call("calendar_save", call).await.unwrap();
+                    let answer = other.client.call("calendar_save", call).await.unwrap();
                     assert!(!answer.is_error, "{answer:?}");
                 }
             })

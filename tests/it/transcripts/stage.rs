@@ -1,5 +1,5 @@
 //! The stage of a transcript: the accounts with their mail and calendars, the program with its
-//! client, and events outside of the program.
+//! client, and changes made outside the program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
-use daysheet::app::App;
 use daysheet::cli::client::{ConfirmFn, InProcessClient, ToolAnswer};
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
@@ -21,7 +20,7 @@ use tempfile::TempDir;
 use super::Transcript;
 use super::mailbox::{self, unescaped};
 use crate::common::clock;
-use crate::support::{Session, config, write_message};
+use crate::support::{OtherInstallation, Session, add_members, config, write_message};
 
 /// Accounts, by provider and address; `None` for the accounts of `--sandbox`.
 pub type Accounts = Option<Vec<(&'static str, &'static str)>>;
@@ -29,8 +28,8 @@ pub type Accounts = Option<Vec<(&'static str, &'static str)>>;
 /// The sandbox and the programs of a transcript.
 pub struct Stage {
     session: Session,
-    /// Another installation, once it is needed, and its folder.
-    elsewhere: Option<(App, InProcessClient, TempDir)>,
+    /// Another installation, once it is needed.
+    elsewhere: Option<OtherInstallation>,
     accounts: Accounts,
     clock: ManualClock,
     /// The questions to the user since the last call.
@@ -63,11 +62,8 @@ impl Stage {
             }
         }
         let who = match &accounts {
-            // Values of the services are replaced in all of the sample accounts.
-            Some(accounts) if lines.is_empty() || has_mail || has_events => {
-                SandboxUser::These(accounts.clone().leak())
-            }
-            _ => SandboxUser::Usual,
+            Some(accounts) => SandboxUser::These(accounts.clone().leak()),
+            None => SandboxUser::Usual,
         };
         let faults: FaultRates = transcript.setting("faults").unwrap_or_default().parse().unwrap();
         let settings: Vec<(&str, &str)> = transcript
@@ -120,18 +116,12 @@ impl Stage {
     /// Calls a tool of another installation, which has the same accounts and its own handles.
     pub async fn call_elsewhere(&mut self, tool: &str, arguments: Value) -> ToolAnswer {
         if self.elsewhere.is_none() {
-            let home = TempDir::new().unwrap();
-            let mut config = Config { clock: self.clock.clock(), ..config(home.path(), &[]) };
-            config.use_sandbox(self.session.sandbox.base()).unwrap();
-            let app = App::new(config);
-            for (provider, address) in self.accounts.as_deref().unwrap_or_default() {
-                app.consent(provider, address).await.unwrap();
-            }
-            let client = InProcessClient::connect(app.server()).await.unwrap();
-            self.elsewhere = Some((app, client, home));
+            let accounts = self.accounts.as_deref().unwrap_or_default();
+            let other = self.session.elsewhere(accounts, self.clock.clock()).await;
+            self.elsewhere = Some(other);
         }
-        let (_, client, _) = self.elsewhere.as_mut().unwrap();
-        client.call(tool, arguments).await.unwrap()
+        let other = self.elsewhere.as_mut().unwrap();
+        other.client.call(tool, arguments).await.unwrap()
     }
 
     /// Returns the questions to the user since the last call, as lines.
@@ -184,7 +174,13 @@ impl Stage {
     fn take_requests(&self, reads: bool) -> Vec<String> {
         let mut requests = self.requests.lock().unwrap();
         let chosen = requests.extract_if(.., |line| line.starts_with("GET ") == reads);
-        chosen.map(|line| format!("| {}", without_ids(&line))).collect()
+        let mut lines: Vec<String> =
+            chosen.map(|line| format!("| {}", without_ids(&line))).collect();
+        // Requests that read run at the same time, in any order.
+        if reads {
+            lines.sort();
+        }
+        lines
     }
 
     /// Returns the lines of the audit log since they were last shown, without their times.
@@ -264,23 +260,8 @@ fn alter(sandbox: &Sandbox, lines: &[&str]) {
                     *value = new.clone();
                 }
             });
-            added.iter().for_each(|(name, members)| add(answer, name, members));
+            added.iter().for_each(|(name, members)| add_members(answer, name, members));
         })));
-    }
-}
-
-/// Adds members to the objects with a title or name.
-fn add(answer: &mut Value, name: &str, members: &Value) {
-    match answer {
-        Value::Array(items) => items.iter_mut().for_each(|item| add(item, name, members)),
-        Value::Object(object) => {
-            object.values_mut().for_each(|value| add(value, name, members));
-            let names = ["summary", "subject", "name"];
-            if names.into_iter().any(|key| object.get(key).is_some_and(|value| value == name)) {
-                object.extend(members.as_object().unwrap().clone());
-            }
-        }
-        _ => {}
     }
 }
 

@@ -44,7 +44,7 @@ use super::mail::modify::mail_modify;
 use super::mail::read::mail_read;
 use super::mail::search::mail_search;
 use super::mail::send::mail_send;
-use super::settings::{creates_own_words, manage};
+use super::settings::manage;
 use super::undo::undo_change;
 use super::write::interrupted::{self, run_recorded};
 use super::write::log::interrupted_calls;
@@ -134,11 +134,9 @@ async fn answer_request(
         // Read before anything is written, so that a completed write can always be reported.
         secret: ctx.store.fence_secret().await?,
     };
-    let is_own = matches!(&action, ToolAction::Manage(request) if creates_own_words(request));
     let complete = find_or_build(ctx, &requested, action, budget, caller).await?;
     let response = &complete.response;
-    let noted = if is_own { Ok(()) } else { note_untrusted(ctx, response).await };
-    match noted {
+    match note_untrusted(ctx, response).await {
         // A completed write is reported even if this cannot be stored.
         Err(error) if requested.writes() => tracing::warn!(%error, "what was shown is not noted"),
         noted => noted?,

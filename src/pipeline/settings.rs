@@ -82,12 +82,3 @@ async fn manage_settings(
         .next("use op=update")),
     }
 }
-
-/// Returns true for a call that creates a folder, label or rule. Its row shows the words of the
-/// call, which do not count as untrusted text.
-pub(super) fn creates_own_words(request: &ManageRequest) -> bool {
-    let kinds = [ManageKind::Folder, ManageKind::Category, ManageKind::Rule];
-    // A rule that is applied at once shows the messages that it changed.
-    let is_applied = request.set.contains_key(rule_run::RUN);
-    request.op == ManageOp::Create && kinds.contains(&request.kind) && !is_applied
-}

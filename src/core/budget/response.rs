@@ -33,6 +33,8 @@ pub struct WholeAnswer {
     /// The order of the rows, as a value of the argument `sort`; `None` if the argument has no
     /// value for it.
     pub sort: Option<&'static str>,
+    /// True if the tables show only the words of the call, so that they are no untrusted text.
+    pub is_own: bool,
 }
 
 impl WholeAnswer {

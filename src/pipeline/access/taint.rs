@@ -26,15 +26,16 @@ impl TaintTracker {
     /// Returns true if an answer will show untrusted text.
     pub(super) fn is_untrusted(response: &WholeAnswer) -> bool {
         response.texts.iter().any(|text| !text.own)
-            || response.document.tables.iter().any(|rows| {
-                let columns = rows.columns();
-                rows.rows().any(|row| {
-                    row.iter().zip(columns).any(|(cell, column)| {
-                        // Only a text can carry the words of a sender.
-                        column.untrusted.is_some() && matches!(cell, RowCell::Text(_))
+            || !response.is_own
+                && response.document.tables.iter().any(|rows| {
+                    let columns = rows.columns();
+                    rows.rows().any(|row| {
+                        row.iter().zip(columns).any(|(cell, column)| {
+                            // Only a text can carry the words of a sender.
+                            column.untrusted.is_some() && matches!(cell, RowCell::Text(_))
+                        })
                     })
                 })
-            })
     }
 
     /// Returns true if an account is known to have written to an address.

@@ -123,7 +123,10 @@ async fn create_place(
         folder.keep_levels(&ctx.store, &owner.account.id).await;
     }
     let about = SettingsWrite { item: &name, op: "create", detail: "" };
-    settings_row(ctx, &owner, table, answer, about).await
+    let mut response = settings_row(ctx, &owner, table, answer, about).await?;
+    // The only text of the row is the name, which is that of the call.
+    response.is_own = true;
+    Ok(response)
 }
 
 /// Refuses the name of a folder or label that exists.

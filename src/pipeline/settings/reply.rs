@@ -478,7 +478,8 @@ pub(super) async fn set_signature(
     let change = SettingsChange::Signature { address, html: reply_html(ctx, &text, &owner)? };
     let mut notes = Vec::new();
     if !ours {
-        // An address without a signature is refused before the user is asked.
+        // An address that the account cannot send from is refused before the user is asked. The
+        // main address never is.
         if !is_main {
             owner.mailbox.rehearse(&change).await?;
         }

@@ -283,8 +283,14 @@ impl<'a> RuleWrite<'a> {
                     .into(),
             );
         }
+        // The provider may list more than was written, or another rule in its place.
+        let is_own = self.existing.is_none()
+            && rule.other.is_empty()
+            && (&rule.name, &rule.when, &rule.then)
+                == (&self.rule.name, &self.rule.when, &self.rule.then);
         let object = object(rule, owner.mailbox.capabilities());
-        let response = object_row(ctx, owner, &RULE, Service::Local, object).await;
+        let mut response = object_row(ctx, owner, &RULE, Service::Local, object).await;
+        response.is_own = is_own;
         self.run_now(ctx, rule, response).await
     }
 

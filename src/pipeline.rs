@@ -21,7 +21,6 @@ mod changes;
 mod complete;
 mod context;
 mod handles;
-
 mod known_people;
 mod local_files;
 mod lookup;

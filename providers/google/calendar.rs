@@ -181,7 +181,7 @@ impl Calendars for GoogleCalendar {
     }
 
     async fn forward(&self, current: &Value, to: &[String], _comment: Option<&str>) -> Result<()> {
-        // A forwarding with a comment is refused before.
+        // The pipeline refuses a comment.
         self.invite(current, to).await
     }
 

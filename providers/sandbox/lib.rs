@@ -257,7 +257,8 @@ impl Sandbox {
         self.state.graph.allow_rooms(allowed);
     }
 
-    /// Sets the most events of a page of Google Calendar. Services may return fewer than requested.
+    /// Sets the maximum number of events on a page of Google Calendar. Services may return fewer
+    /// than requested.
     pub fn limit_pages(&self, events: usize) {
         self.state.agenda().max_page = events;
     }

@@ -1,5 +1,4 @@
-//! Access control: accounts and their sign-in, the audience that a write may reach, and
-//! the log of all writes.
+//! Accounts, their sign-in and erasure, and the record of untrusted text that was shown.
 
 pub(super) mod accounts;
 pub(super) mod erasure;

@@ -1,4 +1,4 @@
-//! Shared parts of answers: fitting, cursors, outcomes of writes, and rows shown before.
+//! Shared parts of answers: fitting, cursors, and rows shown before.
 
 pub(super) mod cursor;
 pub(super) mod fit;

@@ -29,8 +29,12 @@ const RANGES: usize = 12;
 /// The properties requested of the owner's events, and the maximum number of pages.
 const OWN: &str = "id,start,end,isAllDay,showAs,isCancelled,isOrganizer,attendees,responseStatus";
 const OWN_PAGES: usize = 20;
-/// The shortest and the longest interval of the availability view, in minutes.
-const INTERVALS: (i64, i64) = (5, 1_440);
+/// The shortest interval of the availability view, in minutes.
+///
+/// Source: <https://learn.microsoft.com/en-us/graph/api/calendar-getschedule>
+const MIN_INTERVAL: i64 = 5;
+/// The longest interval.
+const MAX_INTERVAL: i64 = 1_440;
 const WEEK: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
@@ -105,14 +109,14 @@ async fn ask(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Vec<Value>> {
-    // The view is not read, so it is as short as possible: the interval has to be shorter than the
-    // range.
+    // The view is not read, so it has as few intervals as possible. An interval must not be longer
+    // than the range.
     let minutes = to.duration_since(from).as_mins();
     let question = json!({
         "schedules": who,
         "startTime": utc(from),
         "endTime": utc(to),
-        "availabilityViewInterval": (minutes / 2).clamp(INTERVALS.0, INTERVALS.1),
+        "availabilityViewInterval": (minutes / 2).clamp(MIN_INTERVAL, MAX_INTERVAL),
     });
     let request = graph.mailbox_url("calendar/getSchedule", &[]);
     Ok(page(graph.post_query(&request, &question).await?)?.0)

@@ -28,7 +28,7 @@ use sha2::{Digest, Sha256};
 #[derive(Debug)]
 pub(crate) struct SandboxCalendars {
     clock: Clock,
-    /// The most events of a page.
+    /// The maximum number of events on a page.
     pub(crate) max_page: usize,
     pub(crate) calendars: Vec<StoredCalendar>,
     pub(crate) events: Vec<StoredEvent>,

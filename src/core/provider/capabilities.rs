@@ -65,6 +65,7 @@ pub struct CalendarCapabilities {
     /// True if the organizer sees an answer even when it is not notified, and all guests see its
     /// comment.
     pub public_answers: bool,
-    /// True if forwarding an invitation adds guests, which notifies every guest.
+    /// True if forwarding an invitation adds guests, which notifies every guest and carries no
+    /// comment.
     pub forward_adds_guests: bool,
 }

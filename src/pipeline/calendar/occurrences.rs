@@ -36,7 +36,7 @@ const LISTED: usize = 10;
 /// An occurrence that the reader has a handle of.
 pub(crate) struct KnownOccurrence {
     account: AccountId,
-    /// The series that it belongs to after the writes; `None` for any that was written.
+    /// The series that it belongs to after the writes; `None` for any series that was written.
     series: Option<EventId>,
     number: u64,
     id: EventId,
@@ -142,15 +142,6 @@ pub(crate) async fn follow(
     let columns = columns(written.len() > 1);
     let mut rows = RowTable::new(&EVENT, columns).section("occurrences");
     for WrittenSeries { owner, facts } in &written {
-        let found = match occurrences(ctx, owner, facts).await {
-            Ok(found) => found,
-            Err(error) => {
-                notes.push(note!("occurrences were not listed: {}", error));
-                // These handles may still be valid, so they are not reported as lost.
-                known.retain(|one| one.account != owner.account.id);
-                continue;
-            }
-        };
         let (mut of_series, others): (Vec<_>, Vec<_>) =
             std::mem::take(&mut known).into_iter().partition(|one| {
                 // A handle belongs to an account, and cannot move to an occurrence of another.
@@ -158,6 +149,14 @@ pub(crate) async fn follow(
                     && one.series.as_ref().is_none_or(|series| *series == facts.id)
             });
         known = others;
+        let found = match occurrences(ctx, owner, facts).await {
+            Ok(found) => found,
+            Err(error) => {
+                // The handles of this series may still be valid, so they are not reported as lost.
+                notes.push(note!("occurrences were not listed: {}", error));
+                continue;
+            }
+        };
         if let Err(error) = move_handles(ctx, owner, &found, &mut of_series).await {
             notes.push(note!("ids of occurrences may have changed: {}", error));
         }

@@ -29,8 +29,8 @@ use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::write::confirm::{WriteAudience, confirm, require_access};
 use crate::pipeline::write::log::run_logged;
-use crate::pipeline::write::plan::WriteSequence;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::write::sequence::WriteSequence;
 use crate::store::HandleKind;
 use crate::tools::calendar_respond::CalendarRespond;
 use crate::tools::calendar_save::{CalendarSave, SeriesScope};
@@ -123,8 +123,10 @@ async fn forward_event(
     let can = port.capabilities();
     // The service invites the recipients itself, without a message of the user.
     if can.forward_adds_guests && comment.is_some() {
-        return Err(Error::argument(format!("{} forwards without a comment", can.name))
-            .next("leave out `comment`, and write to them with mail_draft"));
+        let what = format!("{} cannot send a comment with a forwarded invitation", can.name);
+        return Err(
+            Error::argument(what).next("leave out `comment`, and write to them with mail_draft")
+        );
     }
     let own = &target.owner.account.email;
     let mut audience = WriteAudience::default();

@@ -23,7 +23,7 @@ use crate::store::HandleKind;
 const MAX_LEN: usize = 1 << 20;
 
 /// The creation of an event.
-pub(crate) struct LoggedCreation<'a> {
+pub(super) struct LoggedCreation<'a> {
     pub(crate) owner: &'a CalendarOwner,
     /// The calendar; `None` for the main one.
     pub(crate) calendar: Option<&'a CalendarId>,
@@ -38,7 +38,7 @@ pub(crate) struct LoggedCreation<'a> {
 ///
 /// # Errors
 /// The errors of the log and of the write.
-pub(crate) async fn create_event(
+pub(super) async fn create_event(
     ctx: &Context,
     creation: LoggedCreation<'_>,
     notes: &mut Vec<Note>,
@@ -160,7 +160,7 @@ pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventChange>) 
 }
 
 /// Keeps the version of an event that was created, unless someone was notified.
-pub(crate) async fn keep_created(
+pub(super) async fn keep_created(
     ctx: &Context,
     owner: &CalendarOwner,
     value: &Value,

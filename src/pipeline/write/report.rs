@@ -41,7 +41,7 @@ impl ItemOutcome {
 
     /// Returns the outcome of an item that a failure before it left unwritten.
     pub(crate) fn skipped(item: impl Into<String>, op: &'static str) -> Self {
-        Self::new(item, op, "skipped", "not written, because an earlier one failed")
+        Self::new(item, op, "skipped", "not tried, because an earlier one was not completed")
     }
 
     /// Returns the outcome of a failed write: `unknown` if the connection broke,

@@ -245,7 +245,8 @@ async fn add_meeting(
             let instead = meeting.write_instead();
             report.notes.push(if invites {
                 note!(
-                    "the invitation was not answered ({}): answer the event, or {}",
+                    "the invitation was not answered ({}): calendar_respond with the event's id \
+                     answers it; or {}",
                     ours(error.message()),
                     ours(instead)
                 )

@@ -23,8 +23,8 @@ use crate::pipeline::calendar::target::{about, each_once, listed, named_events, 
 use crate::pipeline::calendar::write::{LoggedWrite, no_undo, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::write::log::{AuditEntry, LoggedTool};
-use crate::pipeline::write::plan::WriteSequence;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::write::sequence::WriteSequence;
 use crate::tools::calendar_save::{CalendarSave, EventWords, IfConflict};
 
 pub(super) async fn change_events(

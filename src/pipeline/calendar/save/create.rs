@@ -21,8 +21,8 @@ use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::{WriteAudience, confirm};
 use crate::pipeline::write::log::{AuditEntry, LoggedTool};
-use crate::pipeline::write::plan::WriteSequence;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::write::sequence::WriteSequence;
 use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
 /// A new event, and its name in the answer.

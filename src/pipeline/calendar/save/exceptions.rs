@@ -78,7 +78,8 @@ pub(crate) async fn put_exceptions(
             Err(error) => {
                 let name = format!("{name} on {when}");
                 report.outcomes.push(ItemOutcome::failed(name, "import", &error));
-                // While one write is in doubt, or cannot be logged, no further one is made.
+                // While one write is in doubt, or cannot be logged, no further occurrence of this
+                // series is written.
                 has_ended = error.is_open() || error.kind() == ErrorKind::Store;
             }
         }

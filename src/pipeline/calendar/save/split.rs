@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::follow::{SplitSeries, copied, shorten_series};
 use super::ready::ReadyChange;
-use crate::pipeline::calendar::guests::notified;
+use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, fetch_event, write_error};
 use crate::pipeline::calendar::write::{
@@ -70,8 +70,12 @@ pub(super) async fn split_series(
             if !report.undo.events.is_empty() {
                 keep_created(ctx, &master.owner, &new, false, report).await;
             }
-            let series = master.owner.port.event_data(&new).map(|facts| facts.id);
-            report.series.knew_of(known, series);
+            let facts = master.owner.port.event_data(&new);
+            let own = &master.owner.account.email;
+            let has_guests =
+                facts.as_ref().is_some_and(|facts| !others(&facts.guests, own).is_empty());
+            report.notified.add(&[], has_guests);
+            report.series.knew_of(known, facts.map(|facts| facts.id));
             split.report_parts(new, old, report);
         }
         Err(error) => {

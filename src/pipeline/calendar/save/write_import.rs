@@ -16,8 +16,8 @@ use crate::pipeline::calendar::write::{
 };
 use crate::pipeline::context::Context;
 use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
-use crate::pipeline::write::plan::WriteSequence;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport};
+use crate::pipeline::write::sequence::WriteSequence;
 
 /// The word for an import in outcomes.
 const IMPORT: &str = "import";
@@ -35,12 +35,15 @@ pub(super) async fn write_items(
         if call.refuses(&item.met.lines) {
             let lines = item.met.lines.join("; ");
             report.outcomes.push(ItemOutcome::new(&item.name, IMPORT, "refused", lines));
-        } else if writes.skips(&item.name, report) {
-            // It is reported.
-        } else if call.request.dry_run {
+            continue;
+        }
+        if writes.skips(&item.name, report) {
+            continue;
+        }
+        if call.request.dry_run {
             report.outcomes.push(rehearse_item(ctx, call, &item).await);
         } else {
-            write_item(ctx, call, &item, (&mut writes, report)).await?;
+            write_item(ctx, call, &item, &mut writes, report).await?;
         }
     }
     Ok(())
@@ -92,7 +95,8 @@ async fn write_item(
     ctx: &Context,
     call: SaveCall<'_>,
     item: &ImportItem,
-    (writes, report): (&mut WriteSequence, &mut WriteReport),
+    writes: &mut WriteSequence,
+    report: &mut WriteReport,
 ) -> Result<()> {
     let action = item.action();
     let written = match &action {

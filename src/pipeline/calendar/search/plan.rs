@@ -280,7 +280,7 @@ impl AgendaPlan {
             }
             notes.extend(part.gathered.notes.iter().cloned().map(named));
         }
-        // Of an account, no calendar may have been chosen.
+        // An account may have no chosen calendar.
         let searched = parts.iter().filter(|part| !part.gathered.sheets.is_empty());
         let mut ports = searched.map(|part| part.port.capabilities());
         let has_words = self.has_words(zone);

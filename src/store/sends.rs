@@ -87,7 +87,8 @@ impl Store {
     /// reached. Only one of several processes gets [`SendStart::Now`].
     ///
     /// # Errors
-    /// [`ErrorKind::RateLimited`] at a cap; [`ErrorKind::Store`]: the message must not be sent.
+    /// [`ErrorKind::RateLimited`] at a cap; [`ErrorKind::Argument`] for a message that alone is above
+    /// it; [`ErrorKind::Store`]. The message must not be sent.
     pub async fn begin_send(&self, sending: &PendingSend, caps: SendCaps) -> Result<SendStart> {
         let broken = |error: sqlx::Error| self.broken(&error);
         let now = self.now();
@@ -126,6 +127,10 @@ impl Store {
         };
         if more(messages, 1) > caps.messages {
             return Err(SendCap::Messages.error(caps.messages));
+        }
+        // Waiting would not help.
+        if sending.recipients > caps.recipients {
+            return Err(too_many_recipients(sending.recipients, caps.recipients));
         }
         if more(recipients, sending.recipients) > caps.recipients {
             return Err(SendCap::Recipients.error(caps.recipients));
@@ -278,4 +283,13 @@ impl SendCap {
         )
         .next(format!("wait, or ask the user to raise {setting}"))
     }
+}
+
+/// Returns the error about a message that alone has more recipients than are allowed in an hour.
+fn too_many_recipients(count: usize, most: usize) -> Error {
+    Error::argument(format!(
+        "the message has {count} recipients, more than the {most} allowed in an hour; nothing was \
+         sent"
+    ))
+    .next("remove recipients, or ask the user to raise recipients_per_hour")
 }

@@ -185,7 +185,7 @@ async fn inline_images_are_saved() {
             json!({"ids": "m1", "as": "file"}),
                 vec![
                     "path: HOME/files/bill.pdf\nbytes: 4\nsha256: 315d429b7714cedb",
-                    "m1: 1 inline images, left out unless named (as=list shows their ids)",
+                    "m1: 1 inline image, left out unless named (as=list shows their ids)",
                 ];
             json!({"ids": "m2", "as": "file"}),
                 vec![

@@ -102,9 +102,10 @@ async fn new_draft(
                 Some(_) => "it starts a new thread because its subject differs: leave out \
                             `subject` to stay in the thread"
                     .into(),
-                // The original has a subject that cannot be repeated, such as one with a line break.
-                None => "it starts a new thread, because the service takes its subject for another"
-                    .into(),
+                // A reply cannot repeat every subject, such as one with a line break.
+                None => {
+                    "it starts a new thread: the service sees its subject as a different one".into()
+                }
             });
         }
         (Ok(made), _) => {
@@ -388,7 +389,7 @@ async fn check_unsent(ctx: &Context, account: &Account, name: String, id: &Draft
         return Ok(());
     };
     if !before.sent || before.due.is_some() {
-        let state = if before.sent { "is scheduled, or was" } else { "is being sent" };
+        let state = if before.sent { "is scheduled, or was" } else { "may have been sent" };
         let what = format!("{name} {state}");
         return Err(Error::new(ErrorKind::Conflict, what)
             .next(format!("call mail_send id={name} for its state")));

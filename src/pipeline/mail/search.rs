@@ -75,7 +75,10 @@ pub(crate) async fn mail_search(ctx: &Context, search: MailSearch) -> Result<Who
     if shown == 0 && next.places.is_empty() {
         let advice = match absent {
             0 => no_match(&request, &parts),
-            _ => Some("nothing matches in the accounts that answered"),
+            _ if before > 0 => None,
+            _ => never_matches(&request, &parts).or(Some(
+                "nothing matches in the accounts that answered; call again for the others",
+            )),
         };
         notes.extend(advice.map(Note::from));
     }

@@ -333,7 +333,7 @@ async fn sent_before(
                 &ready.name,
                 OP,
                 "unknown",
-                format!("another call may be sending it; {ASK_AGAIN}"),
+                format!("an earlier call may be sending it, or may have sent it; {ASK_AGAIN}"),
             ),
             SendStatus::Nowhere => ItemOutcome::new(
                 &ready.name,

@@ -73,7 +73,7 @@ pub(super) async fn chosen_ids(
     let mut choice = MessageChoice {
         failed,
         notes,
-        left: (left > 0).then(|| format!("{left} more")),
+        left: remaining(left as u64, true),
         ..MessageChoice::default()
     };
     for (account, targets) in by_owner(messages) {
@@ -155,12 +155,19 @@ pub(crate) async fn choose_messages(
             choice.accounts.push(chosen_messages(ctx, account, some.ids).await?);
         }
     }
-    choice.left = match (left, exact) {
-        (0, _) => None,
-        (left, true) => Some(format!("{left} more")),
-        (left, false) => Some(format!("{left} or more")),
-    };
+    choice.left = remaining(left, exact);
     Ok(choice)
+}
+
+/// Returns a note on the messages left for another call, if there are any; `exact` is false if
+/// there may be more.
+fn remaining(left: u64, exact: bool) -> Option<String> {
+    match (left, exact) {
+        (0, _) => None,
+        (1, true) => Some("1 more message remains".to_owned()),
+        (left, true) => Some(format!("{left} more messages remain")),
+        (left, false) => Some(format!("{left} or more messages remain")),
+    }
 }
 
 async fn chosen_messages(

@@ -94,7 +94,7 @@ pub(super) async fn report_changes(
         response.document.tables.push(rows);
     }
     if let Some(left) = &choice.left {
-        response.notes.push(note!("{} messages remain: call again for them", ours(&left)));
+        response.notes.push(note!("{}: call again for them", ours(&left)));
     }
     response.notes.extend(limits_of(&works, &report));
     let none = works.iter().all(|one| one.changes.is_empty() && one.unchanged == 0);

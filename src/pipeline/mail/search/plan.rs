@@ -60,7 +60,7 @@ pub(crate) struct SearchPlan {
     pub(crate) total: Option<(u64, bool)>,
     /// The number of accounts searched.
     pub(crate) accounts: usize,
-    /// The number of those that failed and are not queried again.
+    /// The number of those that failed and are not queried again. Most cursors lack it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) failed: usize,
     /// The accounts that may have more.
@@ -221,7 +221,7 @@ pub(super) async fn plan_search(ctx: &Context, search: MailSearch) -> Result<Sea
     Ok(plan.with(columns))
 }
 
-/// Cursors have the number only if it is needed, so that those stored before stay the same.
+/// Returns true for zero.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &usize) -> bool {
     *count == 0

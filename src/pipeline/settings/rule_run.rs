@@ -3,7 +3,7 @@
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::Account;
-use daysheet_core::provider::mail::{MailRule, RuleStep};
+use daysheet_core::provider::mail::{FolderKind, MailRule, RuleStep};
 use daysheet_core::query::{Query, QueryTerm};
 use daysheet_core::text::{note, ours};
 
@@ -65,6 +65,14 @@ pub(super) async fn run_over(
         ExistingMail::Inbox => parts.push(folder("inbox")),
         ExistingMail::All => {
             parts.extend(["sent", "drafts"].map(|own| Query::Not(Box::new(folder(own)))));
+        }
+    }
+    // Messages with the label are left out, so that another run continues with the rest. A label
+    // that does not exist yet is on none.
+    if let [RuleStep::Label(name)] = rule.then.as_slice() {
+        let mailbox = ctx.connect.mailbox(&account)?;
+        if mailbox.find_folder(name, FolderKind::Label, false).await.is_ok() {
+            parts.push(Query::Not(Box::new(Query::Term(QueryTerm::Label(name.clone())))));
         }
     }
     let mut choice = choose_messages(ctx, &Query::All(parts), vec![account]).await?;

@@ -23,7 +23,7 @@ mod expand;
 pub mod graph;
 mod rule;
 
-pub use rule::{DAYS, RecurrenceRule, RuleEnd, compact, compact_day, place, until};
+pub use rule::{DAYS, RecurrenceRule, RuleEnd, compact, compact_day, place, too_often, until};
 
 /// The recurrence of an event: the properties of RFC 5545.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

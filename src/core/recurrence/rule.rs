@@ -23,6 +23,14 @@ pub const DAYS: [(&str, ICalendarWeekday); 7] = [
     ("SU", ICalendarWeekday::Sunday),
 ];
 
+/// Returns the error about a rule with a frequency that no calendar supports, such as `HOURLY`.
+pub fn too_often(frequency: &str) -> Error {
+    Error::argument(format!(
+        "the rule repeats more often than daily (FREQ={frequency}), which calendars do not support"
+    ))
+    .next("use FREQ=DAILY with BYHOUR, or single events")
+}
+
 /// The maximum length of a rule in bytes.
 const MAX_RULE: usize = 2_000;
 
@@ -107,11 +115,7 @@ impl RecurrenceRule {
                     "WEEKLY" => ICalendarFrequency::Weekly,
                     "DAILY" => ICalendarFrequency::Daily,
                     "HOURLY" | "MINUTELY" | "SECONDLY" => {
-                        return Err(Error::argument(format!(
-                            "the rule repeats more often than daily (FREQ={value}), which \
-                             calendars do not support"
-                        ))
-                        .next("use FREQ=DAILY with BYHOUR, or single events"));
+                        return Err(too_often(value));
                     }
                     _ => return Err(odd(name, value)),
                 }

@@ -7,7 +7,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time;
 use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::calendar::{EventChange, EventData, EventGuest, ShowAs};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::recurrence::{EventRecurrence, too_often};
 use daysheet_core::text::brief;
 use daysheet_core::text::{Note, note, ours};
 use daysheet_core::time_parse::TimeContext;
@@ -166,7 +166,12 @@ pub(crate) fn fits(change: &EventChange, can: &CalendarCapabilities) -> Result<(
         return Err(Error::argument(format!("{} has no focus time", can.name))
             .next("use show=busy, with a category if you like"));
     }
-    Ok(())
+    // The rule of an imported event is not checked when it is read.
+    let rule = change.repeat.iter().flatten().map(|repeat| repeat.rule.as_str()).next();
+    let frequency = ["HOURLY", "MINUTELY", "SECONDLY"].into_iter().find(|frequency| {
+        rule.is_some_and(|rule| rule.split(';').any(|part| part == format!("FREQ={frequency}")))
+    });
+    frequency.map_or(Ok(()), |frequency| Err(too_often(frequency)))
 }
 
 /// Describes a change to the user: `start Tue … → Wed …; title "A" → "B"`.

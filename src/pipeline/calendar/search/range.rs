@@ -54,19 +54,22 @@ impl TimeRange {
 
     /// Formats the range, including its last day: `Tue 2026-02-03 10h12 to Mon 2026-02-09`.
     pub(crate) fn in_words(self, zone: &TimeZone) -> String {
+        let (from, to) = self.ends_in_words(zone);
+        if from == to { from } else { format!("{from} to {to}") }
+    }
+
+    /// Formats its ends; of whole days, the first and the last day.
+    fn ends_in_words(self, zone: &TimeZone) -> (String, String) {
         let whole = |at: Timestamp| {
             let day = zone.to_datetime(at).date();
             (EventTime::Day(day).instant(zone) == at).then_some(day)
         };
-        let day = |day: Date| event_time::start(EventTime::Day(day), zone);
-        let last = whole(self.to()).map(|day| day.saturating_sub(1.day()));
-        let from = match whole(self.from()) {
-            Some(first) if last == Some(first) => return day(first),
-            Some(first) => day(first),
-            None => event_time::start(EventTime::At(self.from()), zone),
+        let words = |day: Option<Date>, at: Timestamp| {
+            event_time::start(day.map_or(EventTime::At(at), EventTime::Day), zone)
         };
-        let to = last.map_or_else(|| event_time::start(EventTime::At(self.to()), zone), day);
-        format!("{from} to {to}")
+        // An end at midnight belongs to the day before.
+        let last = whole(self.to()).map(|day| day.saturating_sub(1.day()));
+        (words(whole(self.from()), self.from()), words(last, self.to()))
     }
 }
 
@@ -99,13 +102,9 @@ fn check_range(range: TimeRange, here: &TimeContext) -> Result<TimeRange> {
     if range.from < range.to {
         return Ok(range);
     }
-    let tell = |at: Timestamp| event_time::start(EventTime::At(at), &here.zone);
-    Err(Error::argument(format!(
-        "`to` ({}) is not after `from` ({})",
-        tell(range.to()),
-        tell(range.from()),
-    ))
-    .next("give a later `to`, or an earlier `from`"))
+    let (from, to) = range.ends_in_words(&here.zone);
+    Err(Error::argument(format!("`to` ({to}) is not after `from` ({from})"))
+        .next("give a later `to`, or an earlier `from`"))
 }
 
 /// Reads a range whose ends may both be left out: from now on, for a number of days.

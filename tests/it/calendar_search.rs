@@ -5,20 +5,15 @@
 mod paging;
 mod tokens;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::encode::{Delimiter, Format};
-use daysheet_sandbox::{AnswerObserver, FaultRates};
+use daysheet_sandbox::FaultRates;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::harness::call;
-use crate::free::impatient;
-use crate::support::{Session, column, config, mailboxes};
+use crate::support::{Session, column, config, impatient, mailboxes, slow_down};
 
 #[tokio::test]
 async fn slow_account_is_noted_and_read_with_the_next_page() {
@@ -40,16 +35,7 @@ async fn slow_account_is_noted_and_read_with_the_next_page() {
     let who = SandboxUser::These(&[("google", "bo@example.com"), ("google", "cy@example.com")]);
     let (settings, folders) = (config(home.path(), &[]), [Some(mail.path()), Some(files.path())]);
     let session = Session::start_with(settings, home, folders, FaultRates::default(), who).await;
-    let is_slow = Arc::new(AtomicBool::new(true));
-    let slow = is_slow.clone();
-    session.sandbox.set_observer(Some(AnswerObserver::new(move |exchange| {
-        let waits = exchange.path.contains("bo%40example.com") && slow.load(Ordering::SeqCst);
-        Box::pin(async move {
-            if waits {
-                tokio::time::sleep(Duration::from_secs(2)).await;
-            }
-        })
-    })));
+    slow_down(&session.sandbox, "bo%40example.com");
     let pipeline = impatient(&session);
     let search = async |arguments: Value| {
         let format = Format::Toon(Delimiter::Tab);
@@ -66,7 +52,7 @@ async fn slow_account_is_noted_and_read_with_the_next_page() {
         ]
     );
     // The account recovers, and none of its events is lost.
-    is_slow.store(false, Ordering::SeqCst);
+    session.sandbox.set_observer(None);
     let second = search(json!({"cursor": "p1", "limit": 100})).await;
     let titles: Vec<&str> =
         second[0].lines().filter_map(|line| line.strip_prefix("  e")?.get(2..)).collect();

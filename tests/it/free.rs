@@ -3,14 +3,12 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::pipeline::Pipeline;
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::encode::{Delimiter, Format};
 use daysheet_core::event_time::{self, EventTime};
-use daysheet_sandbox::{AnswerAlteration, AnswerObserver, Sandbox};
+use daysheet_sandbox::{AnswerAlteration, Sandbox};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -19,22 +17,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::harness;
-use crate::support::{ME, Session};
+use crate::support::{ME, Session, impatient, slow_down};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
-
-/// Returns a pipeline over the accounts of a session that gives each of several accounts half a
-/// second, for tests in which one does not answer.
-pub fn impatient(session: &Session) -> Pipeline {
-    let app = &session.app;
-    Pipeline::new(
-        app.config.clone(),
-        app.store().clone(),
-        app.accounts.clone(),
-        app.connect.clone(),
-    )
-    .patience(Duration::from_millis(500))
-}
 
 /// Returns a session over an account at Microsoft.
 async fn session() -> Session {
@@ -321,14 +306,7 @@ async fn slow_account_is_named_for_its_owner() {
     let session = Session::signed_in(TempDir::new().unwrap(), None, who).await;
     let nobody = schedule("nobody@example.com", &[], None);
     set_schedules(&session.sandbox, HashMap::from([(WORK.to_owned(), nobody)]));
-    session.sandbox.set_observer(Some(AnswerObserver::new(|exchange| {
-        let is_slow = exchange.path.contains("/freeBusy");
-        Box::pin(async move {
-            if is_slow {
-                tokio::time::sleep(Duration::from_secs(2)).await;
-            }
-        })
-    })));
+    slow_down(&session.sandbox, "/freeBusy");
     let arguments =
         json!({"from": "2031-04-01", "to": "2031-04-01", "who": [WORK, "priya@example.com"]});
     let format = Format::Toon(Delimiter::Tab);

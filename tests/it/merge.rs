@@ -5,9 +5,6 @@
 //! next. A condition that no service knows leaves pages with fewer rows than requested.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -15,7 +12,7 @@ use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::pipeline::PATIENCE;
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::encode::{Delimiter, Format};
-use daysheet_sandbox::{AnswerAlteration, AnswerObserver, Sandbox};
+use daysheet_sandbox::{AnswerAlteration, Sandbox};
 use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -23,8 +20,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::common::harness;
-use crate::free::impatient;
-use crate::support::{Session, column, write_message};
+use crate::support::{Session, column, impatient, slow_down, write_message};
 
 /// Accounts: their providers and addresses.
 type Accounts = &'static [(&'static str, &'static str)];
@@ -132,16 +128,7 @@ async fn stored_cursor_format_is_stable() {
 async fn slow_account_is_a_note() {
     let mail: Vec<Mail> = (0..6).map(|minute| (minute, true)).collect();
     let session = session(&ACCOUNTS[..2], &[mail.clone(), mail]).await;
-    let is_slow = Arc::new(AtomicBool::new(true));
-    let slow = is_slow.clone();
-    session.sandbox.set_observer(Some(AnswerObserver::new(move |exchange| {
-        let waits = exchange.path.contains("/v1.0/me/messages") && slow.load(Ordering::SeqCst);
-        Box::pin(async move {
-            if waits {
-                tokio::time::sleep(Duration::from_secs(2)).await;
-            }
-        })
-    })));
+    slow_down(&session.sandbox, "/v1.0/me/messages");
     let pipeline = impatient(&session);
     let search = async |arguments: Value| {
         let format = Format::Toon(Delimiter::Tab);
@@ -154,7 +141,7 @@ async fn slow_account_is_a_note() {
          missing: ana@example.com: no answer within 0 seconds (retried with the next page)"
     );
     // None of the messages is lost.
-    is_slow.store(false, Ordering::SeqCst);
+    session.sandbox.set_observer(None);
     let second = search(json!({"cursor": "p1", "limit": 100})).await;
     assert_eq!(
         second[1],

@@ -7,8 +7,9 @@ use daysheet::app::App;
 use daysheet::cli::client::{InProcessClient, ToolAnswer};
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
+use daysheet::pipeline::Pipeline;
 use daysheet_core::clock::Clock;
-use daysheet_sandbox::{FaultRates, Sandbox};
+use daysheet_sandbox::{AnswerObserver, FaultRates, Sandbox};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -160,6 +161,32 @@ pub fn add_members(answer: &mut Value, name: &str, members: &Value) {
         }
         _ => {}
     }
+}
+
+/// Returns a pipeline over the accounts of a session that gives each of several accounts half a
+/// second, for tests in which one does not answer.
+pub fn impatient(session: &Session) -> Pipeline {
+    let app = &session.app;
+    Pipeline::new(
+        app.config.clone(),
+        app.store().clone(),
+        app.accounts.clone(),
+        app.connect.clone(),
+    )
+    .patience(Duration::from_millis(500))
+}
+
+/// Delays every answer to a request whose path contains `path` by two seconds, until the observer of
+/// the sandbox is removed.
+pub fn slow_down(sandbox: &Sandbox, path: &'static str) {
+    sandbox.set_observer(Some(AnswerObserver::new(move |exchange| {
+        let is_slow = exchange.path.contains(path);
+        Box::pin(async move {
+            if is_slow {
+                tokio::time::sleep(Duration::from_secs(2)).await;
+            }
+        })
+    })));
 }
 
 /// Returns settings for a test: a home, the key in a file, Berlin time, and a database if the test

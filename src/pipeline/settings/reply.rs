@@ -479,8 +479,8 @@ pub(super) async fn set_signature(
     let mut notes = Vec::new();
     if !ours {
         // An address that the account cannot send from is refused before the user is asked. The
-        // main address never is.
-        if !is_main {
+        // main address never is, and a dry run rehearses the change below.
+        if !is_main && !request.dry_run {
             owner.mailbox.rehearse(&change).await?;
         }
         // The signature also appears in mail that the user writes with other programs.

@@ -29,14 +29,14 @@ use daysheet_core::access::AccessLevel;
 use daysheet_core::clock::Clock;
 use daysheet_core::encode::{Delimiter, Format};
 use daysheet_core::error::Result;
+use daysheet_core::event::{Event, EventPatch};
+use daysheet_core::ids::{AccountId, CalendarId, EventId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::calendar::{
-    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
-    GuestNotice, InvitationReply,
+    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventListRequest, GuestNotice, InvitationReply,
 };
-use daysheet_core::provider::ids::{AccountId, CalendarId, EventId};
 use daysheet_core::provider::{ListPage, Mailbox, ProviderConnector};
 use daysheet_core::schemas::Service;
 use daysheet_sandbox::FaultRates;
@@ -274,7 +274,7 @@ impl Calendars for Shown {
             .collect()
     }
 
-    fn event_data(&self, event: &Value) -> Option<EventData> {
+    fn event_data(&self, event: &Value) -> Option<Event> {
         self.0.inner.event_data(event)
     }
 
@@ -307,7 +307,7 @@ impl Calendars for Shown {
     async fn create(
         &self,
         calendar: Option<&CalendarId>,
-        event: &EventChange,
+        event: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Value> {
         self.0.inner.create(calendar, event, notify).await
@@ -316,7 +316,7 @@ impl Calendars for Shown {
     async fn update(
         &self,
         current: &Value,
-        change: &EventChange,
+        change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Value> {
         self.0.inner.update(current, change, notify).await

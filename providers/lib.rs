@@ -30,10 +30,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use daysheet_core::access::AccessLevel;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::AccountId;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 use daysheet_core::provider::TokenSource;
 use daysheet_core::provider::calendar::Calendars;
-use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{Account, Mailbox, ProviderConnector, ServiceSettings, TokenStore};
 
 /// An account's id, and the account whose sign-in opens it. An account that becomes a shared

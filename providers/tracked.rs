@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{EventData, InvitationAnswer, ItemDifference, ShowAs};
+use daysheet_core::event::time::EventTime;
+use daysheet_core::event::{Event, InvitationAnswer, ShowAs};
+use daysheet_core::provider::calendar::ItemDifference;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +109,7 @@ impl TrackedItems {
 
     /// Records the state of an event, with the series of an exception. For an event without a time,
     /// only its existence is recorded.
-    pub fn put_event(&mut self, id: &str, series: &str, event: Option<&EventData>) {
+    pub fn put_event(&mut self, id: &str, series: &str, event: Option<&Event>) {
         let mut state = event.map(|event| EventState::new(event).to_string()).unwrap_or_default();
         // The short id of the series is the fourth field; `part` reads it.
         if !series.is_empty() && event.is_some() {
@@ -176,7 +177,7 @@ impl TrackedItems {
 
     /// Returns the difference between an event and its tracked state, or for an untracked
     /// exception, that of its series. `None` without a tracked state.
-    pub fn difference(&self, id: &str, series: &str, event: &EventData) -> Option<ItemDifference> {
+    pub fn difference(&self, id: &str, series: &str, event: &Event) -> Option<ItemDifference> {
         let now = EventState::new(event);
         let before = match self.event(id) {
             Some(TrackedEvent::Event(before)) => before,
@@ -195,7 +196,7 @@ impl TrackedItems {
 }
 
 impl EventState {
-    fn new(event: &EventData) -> Self {
+    fn new(event: &Event) -> Self {
         let instant = |when: EventTime| when.instant(&jiff::tz::TimeZone::UTC).as_second();
         let mut guests = Vec::new();
         let mut answers = Vec::new();

@@ -4,7 +4,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet_core::event_time;
+use daysheet_core::event::time;
 use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -90,5 +90,5 @@ fn moment(value: &Value) -> Option<Timestamp> {
         "" => "UTC",
         zone => zone,
     };
-    time.parse().ok().or_else(|| event_time::local(time, zone))
+    time.parse().ok().or_else(|| time::local(time, zone))
 }

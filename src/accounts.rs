@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::upstream::{self, CountKind, UpstreamRequests};
 use daysheet_core::provider::{Account, AccountStatus, TokenStore};
 use jiff::Timestamp;

@@ -4,7 +4,7 @@
 //! `pipeline` asks `project` what the columns need, a provider (behind the port in
 //! `provider`) for a page of its own JSON, and `flatten` for rows; `encode` writes
 //! them as tab-delimited TOON, as JSON or as STC.
-//! Times of calendars are `event_time`, `time_parse` (as people write them), `recurrence` and
+//! Events and their times are `event`, `time_parse` (as people write times) and
 //! `ical`. Long texts go through `body` and follow the document. `server` is MCP and
 //! nothing else; `cli` is the command line.
 //!

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use daysheet_core::body;
 use daysheet_core::clock::Clock;
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::text::fence::ALPHABET;
 use daysheet_core::text::{LINE, wrapped};
 use sha2::{Digest, Sha256};

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{MessageId, ThreadId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::ChangeFeed;
-use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::mail::{Drafts, MailboxSettings, MessageActions};
 use daysheet_core::provider::{
     BodyForm, ListPage, ListRequest, MailCapabilities, Mailbox, MessageContent, PeopleQuery,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::FolderId;
+use daysheet_core::ids::FolderId;
 use daysheet_core::query::{MessagePart, MessageState, NOTHING, PLACES, Query, QueryTerm};
 use daysheet_core::text::{Note, brief, note, ours};
 use serde_json::{Value, json};

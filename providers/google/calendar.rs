@@ -16,14 +16,14 @@ mod write;
 
 use async_trait::async_trait;
 use daysheet_core::error::Result;
+use daysheet_core::event::{Event, EventPatch};
+use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::{
-    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
-    GuestNotice, InvitationReply,
+    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventListRequest, GuestNotice, InvitationReply,
 };
-use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::schemas::Service;
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -131,14 +131,14 @@ impl Calendars for GoogleCalendar {
         Ok(items)
     }
 
-    fn event_data(&self, event: &Value) -> Option<EventData> {
+    fn event_data(&self, event: &Value) -> Option<Event> {
         read::facts(event, &self.own)
     }
 
     async fn create(
         &self,
         calendar: Option<&CalendarId>,
-        event: &EventChange,
+        event: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Value> {
         self.insert(calendar, event, notify).await
@@ -147,7 +147,7 @@ impl Calendars for GoogleCalendar {
     async fn update(
         &self,
         current: &Value,
-        change: &EventChange,
+        change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Value> {
         self.patch(current, change, notify).await
@@ -201,7 +201,7 @@ impl Calendars for GoogleCalendar {
     fn check(
         &self,
         current: Option<&Value>,
-        change: &EventChange,
+        change: &EventPatch,
         _notify: GuestNotice,
     ) -> Result<()> {
         // Building the body finds everything that Google cannot do; notifying plays no part in it.
@@ -215,7 +215,7 @@ impl Calendars for GoogleCalendar {
         &self,
         calendar: Option<&CalendarId>,
         current: Option<&Value>,
-        change: &EventChange,
+        change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<()> {
         match current {

@@ -29,10 +29,10 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use daysheet_core::call::progress::counted;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{MessageId, ThreadId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::MailCapabilities;
 use daysheet_core::provider::calendar::ChangeFeed;
-use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::{
     BodyForm, ListPage, ListRequest, Mailbox, MessageContent, PeopleQuery, ThreadMessage,
     WholeThread,

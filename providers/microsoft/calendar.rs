@@ -14,14 +14,14 @@ pub mod zones;
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event::{Event, EventPatch};
+use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::{
-    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
-    GuestNotice, InvitationReply,
+    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventListRequest, GuestNotice, InvitationReply,
 };
-use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Service;
 use events::facts;
@@ -206,7 +206,7 @@ impl Calendars for OutlookCalendar {
         events::instances(&self.graph, series, from, to, projection).await
     }
 
-    fn event_data(&self, event: &Value) -> Option<EventData> {
+    fn event_data(&self, event: &Value) -> Option<Event> {
         facts::facts(event, &self.address)
     }
 
@@ -217,7 +217,7 @@ impl Calendars for OutlookCalendar {
     async fn create(
         &self,
         calendar: Option<&CalendarId>,
-        event: &EventChange,
+        event: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Value> {
         write::create(&self.graph, calendar, event, notify).await
@@ -226,7 +226,7 @@ impl Calendars for OutlookCalendar {
     async fn update(
         &self,
         current: &Value,
-        change: &EventChange,
+        change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Value> {
         write::update(&self.graph, current, change, notify).await
@@ -245,7 +245,7 @@ impl Calendars for OutlookCalendar {
         Some(body::content(event))
     }
 
-    fn irreversible(&self, event: &Value, change: Option<&EventChange>) -> Option<&'static str> {
+    fn irreversible(&self, event: &Value, change: Option<&EventPatch>) -> Option<&'static str> {
         body::irreversible(event, change)
     }
 
@@ -279,7 +279,7 @@ impl Calendars for OutlookCalendar {
     fn check(
         &self,
         current: Option<&Value>,
-        change: &EventChange,
+        change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<()> {
         body::check(change, current, notify)
@@ -293,7 +293,7 @@ impl Calendars for OutlookCalendar {
         &self,
         calendar: Option<&CalendarId>,
         current: Option<&Value>,
-        change: &EventChange,
+        change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<()> {
         match current {

@@ -26,10 +26,10 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{MessageId, ThreadId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::MailCapabilities;
 use daysheet_core::provider::calendar::ChangeFeed;
-use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::{
     BodyForm, FailedItem, ListPage, ListRequest, Mailbox, MessageContent, PeopleQuery, SearchTotal,
     ThreadMessage, WholeThread, no_list,

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::AccountStatus;
-use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::upstream::{CountKind, UpstreamRequests};
 use oauth2::{AccessToken, RefreshToken};
 use serde::{Deserialize, Serialize};

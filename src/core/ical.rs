@@ -18,13 +18,11 @@ mod rules;
 mod scan;
 mod settle;
 mod times;
-mod uid;
 mod values;
 mod write;
 mod zones;
 
 pub use event::{COMPONENTS, CalendarDocument, IcalEvent, MAX_DOCUMENT};
-pub use uid::series_uid;
 
 /// Returns true if a file or part of a message is a calendar, by its media type or name.
 pub fn is_calendar(media: &str, name: &str) -> bool {

@@ -1,11 +1,12 @@
 //! Daysheet without I/O: from a provider's JSON for a message or an event to the text that a
 //! model reads.
 //!
-//! `query`, `event_time`, `time_parse`, `recurrence` and `ical` parse the content of texts and
-//! documents; `text` makes untrusted text safe. `project` determines the data to request for the
-//! columns of `schemas`, `flatten` converts it to rows, `budget` chooses the rows that fit, and
-//! `encode` writes them. `provider` is the port: the traits that adapters implement. `body` and
-//! `compose` read and write messages; `call` represents a running call and its caller.
+//! `query`, `time_parse` and `ical` parse the content of texts and documents; `event` has the form
+//! of an event that all others share, its times and its recurrence; `text` makes untrusted text
+//! safe. `project` determines the data to request for the columns of `schemas`, `flatten` converts
+//! it to rows, `budget` chooses the rows that fit, and `encode` writes them. `provider` is the
+//! port: the traits that adapters implement. `body` and `compose` read and write messages; `call`
+//! represents a running call and its caller.
 //!
 //! This crate opens no files and no connections, and reads no environment variables; only `clock`
 //! reads the time.
@@ -16,10 +17,9 @@ pub mod access;
 pub mod choice;
 pub mod clock;
 pub mod error;
-
-pub mod event_time;
+pub mod event;
+pub mod ids;
 pub mod query;
-pub mod recurrence;
 pub mod row;
 pub mod text;
 pub mod time_parse;

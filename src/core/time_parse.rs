@@ -24,7 +24,7 @@ pub use mention::mentioned;
 pub use parsed::{ParsedTime, TimeContext};
 
 use crate::error::{Error, Result};
-use crate::event_time;
+use crate::event::time;
 use crate::text;
 
 /// Forms of a time, suggested if one is not understood.
@@ -74,7 +74,7 @@ pub fn end(text: &str, start: ParsedTime, context: &TimeContext) -> Result<Parse
 /// one if there is any.
 pub fn zone(name: &str) -> Result<TimeZone> {
     // A fixed offset has no name under which an event could be written.
-    if let Some(zone) = event_time::find_zone(name)
+    if let Some(zone) = time::find_zone(name)
         && zone.iana_name().is_some()
     {
         return Ok(zone);
@@ -117,7 +117,7 @@ fn understand(
 ) -> Result<(ParsedTime, Option<Date>)> {
     let line = text::cell(text);
     // A time may be copied from a row, which can have another zone's time after it.
-    let line = line.split(event_time::BESIDE).next().unwrap_or_default().to_owned();
+    let line = line.split(time::BESIDE).next().unwrap_or_default().to_owned();
     if line.is_empty() {
         return Err(Error::argument("a time is empty").next(FORMS));
     }
@@ -326,14 +326,14 @@ fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
             Some(change) => (before.to_datetime(change), after.to_datetime(change)),
             None => (local, local),
         };
-        let until = if from.date() == to.date() { event_time::clock(to) } else { stamp(to) };
+        let until = if from.date() == to.date() { time::clock(to) } else { stamp(to) };
         return Err(Error::argument(format!(
             "{} does not exist in {}: clocks go from {} to {until} then",
             stamp(local),
             name(zone),
             stamp(from)
         ))
-        .next(format!("give a time before {}, or {until} or later", event_time::clock(from))));
+        .next(format!("give a time before {}, or {until} or later", time::clock(from))));
     }
     ambiguous
         .compatible()
@@ -341,5 +341,5 @@ fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
 }
 
 fn stamp(local: DateTime) -> String {
-    format!("{} {}", local.date(), event_time::clock(local))
+    format!("{} {}", local.date(), time::clock(local))
 }

@@ -4,7 +4,7 @@
 //! replaces, are listed below the rows under their names in RFC 5545. Tasks and journal entries are
 //! not events and are listed there, too.
 
-use daysheet_core::event_time::{EventTime, find_zone};
+use daysheet_core::event::time::{EventTime, find_zone};
 use daysheet_core::ical::{self, IcalEvent, rows};
 use jiff::tz::TimeZone;
 

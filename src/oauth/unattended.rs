@@ -1,7 +1,7 @@
 //! Access tokens without sign-in: from a command, or with the key of a service account.
 
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 
 use super::providers::provider_named;
 use super::tokens::GrantedTokens;

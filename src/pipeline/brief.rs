@@ -16,9 +16,9 @@ use daysheet_core::budget::value::ValueHint;
 use daysheet_core::budget::{AnswerItem, RowLegend, WholeAnswer};
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{EventTime, weekday};
+use daysheet_core::event::Event;
+use daysheet_core::event::time::{EventTime, weekday};
 use daysheet_core::provider::Account;
-use daysheet_core::provider::calendar::EventData;
 use daysheet_core::query::{self, DateContext};
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{
@@ -247,7 +247,7 @@ async fn event_tables(
     }
     let events: Vec<_> = agenda.events().collect();
     let shown = days.today.iter().filter_map(|at| Some((*at, *events.get(*at)?)));
-    let own: Vec<(usize, &EventData, bool)> = shown
+    let own: Vec<(usize, &Event, bool)> = shown
         .filter(|(_, (_, calendar))| calendar.is_writable())
         .map(|(at, (facts, calendar))| (at, facts, calendar.main))
         .collect();

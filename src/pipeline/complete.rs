@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use daysheet_core::error::Result;
 use daysheet_core::flatten::RowContext;
+use daysheet_core::ids::AccountId;
 use daysheet_core::project::project;
-use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::{Account, PeopleQuery};
 use daysheet_core::row::RowCell;
 use daysheet_core::schemas::{CATEGORY, FOLDER, MESSAGE, Table};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{AccountId, DraftId, MessageId};
+use daysheet_core::ids::{AccountId, DraftId, MessageId};
 use daysheet_core::provider::{Account, FailedItem};
 use daysheet_core::row::RowTable;
 use daysheet_core::text::{Note, note};

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use daysheet_core::error::Result;
 use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::project::project;
-use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::{Account, Mailbox, PeopleQuery};
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{CONTACT, SAVED};

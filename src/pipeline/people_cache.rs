@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::text::sender_auth::KnownPerson;
 use daysheet_core::text::{MailAddress, Note};
 

@@ -2,7 +2,7 @@
 
 use daysheet_core::encode::Document;
 use daysheet_core::error::Error;
-use daysheet_core::event_time::zone_label;
+use daysheet_core::event::time::zone_label;
 use daysheet_core::flatten::{self, FlattenReport, RowContext};
 use daysheet_core::provider::FailedItem;
 use daysheet_core::row::{RowCell, RowTable};

@@ -13,8 +13,8 @@ pub(super) mod unapproved;
 use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::AccountStatus;
-use daysheet_core::provider::ids::AccountId;
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 

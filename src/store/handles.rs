@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 use super::database::{Store, numbered};

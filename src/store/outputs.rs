@@ -11,7 +11,7 @@
 use std::slice;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use sqlx::AnyConnection;
 
 use super::cipher::SealedText;

@@ -14,7 +14,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 

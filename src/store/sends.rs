@@ -4,7 +4,7 @@
 //! asks the provider about the outcome of a row in doubt.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{AccountId, DraftId, MessageId, ThreadId};
+use daysheet_core::ids::{AccountId, DraftId, MessageId, ThreadId};
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 

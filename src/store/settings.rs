@@ -5,7 +5,7 @@
 use std::fmt;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{AccountId, FolderId};
+use daysheet_core::ids::{AccountId, FolderId};
 
 use super::database::Store;
 

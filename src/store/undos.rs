@@ -5,7 +5,7 @@
 //! configured number of days. Numbers are never used again.
 
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::{AccountId, FolderId};
+use daysheet_core::ids::{AccountId, FolderId};
 use sqlx::AnyConnection;
 
 use super::database::Store;

@@ -2,7 +2,7 @@
 
 use daysheet_core::choice::{WordChoice, words};
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 
 use super::kinds::{ACCOUNT, TEXT, choice, default, tool};
 use super::view::AnswerView;

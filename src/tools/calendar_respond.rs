@@ -1,7 +1,8 @@
 //! The arguments of `calendar_respond`.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::calendar::{GuestNotice, InvitationAnswer};
+use daysheet_core::event::InvitationAnswer;
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::words;
 
 use super::args::CallArguments;

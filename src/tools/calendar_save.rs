@@ -1,7 +1,8 @@
 //! `calendar_save`: the events to write, as given.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::calendar::{EventVisibility, GuestNotice, ShowAs};
+use daysheet_core::event::{EventVisibility, ShowAs};
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::words;
 
 use super::args::CallArguments;

@@ -1,8 +1,9 @@
 //! Conformance of the adapters to the port, over the sandbox.
 
-use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::{Calendars, EventChange, GuestNotice};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::event::EventPatch;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::ZonedTime;
+use daysheet_core::provider::calendar::{Calendars, GuestNotice};
 use daysheet_sandbox::SandboxOptions;
 use jiff::civil::date;
 
@@ -53,7 +54,7 @@ async fn week(calendars: &dyn Calendars) {
         ("Call", (at(9, 8), at(9, 9)), None),
     ] {
         let title = Some(title.to_owned());
-        let event = EventChange { title, time: Some(time), repeat, ..EventChange::default() };
+        let event = EventPatch { title, time: Some(time), repeat, ..EventPatch::default() };
         calendars.create(None, &event, GuestNotice::All).await.unwrap();
     }
 }

@@ -1,10 +1,11 @@
 //! Google Calendar: the facts of its events, writes to it, and the requests sent.
 
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{
-    EventChange, EventData, EventGuest, EventVisibility, InvitationAnswer, InvitationReply, ShowAs,
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::{EventTime, ZonedTime};
+use daysheet_core::event::{
+    Event, EventGuest, EventPatch, EventVisibility, InvitationAnswer, ShowAs,
 };
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::provider::calendar::InvitationReply;
 use daysheet_providers::google::calendar::body;
 use daysheet_providers::google::calendar::facts as read;
 use jiff::civil::date;
@@ -50,7 +51,7 @@ fn event_json_yields_these_facts() {
     let events = fixtures("event");
     assert_eq!(
         read::facts(&events[0], ME),
-        Some(EventData {
+        Some(Event {
             id: "mira@example.com/6tm3c1p9k8o34d1h60s38d9m_20260203T170500Z".into(),
             calendar: Some(ME.into()),
             series: Some("mira@example.com/6tm3c1p9k8o34d1h60s38d9m".into()),
@@ -223,8 +224,8 @@ fn new_event_is_written_with_all_its_fields() {
     let last = json!({"dateTime": "2026-02-11T00:00:00Z", "timeZone": "Europe/Lisbon"});
     let text = |text: &str| Some(text.to_owned());
     for (change, expected) in cases! {
-        EventChange::default(), json!({});
-        EventChange {
+        EventPatch::default(), json!({});
+        EventPatch {
             title: text("Proofs"),
             time: time.clone(),
             place: text("Studio"),
@@ -266,7 +267,7 @@ fn new_event_is_written_with_all_its_fields() {
                 },
                 "colorId": "11",
             });
-        EventChange {
+        EventPatch {
             title: text(""),
             time: days.clone(),
             show: Some(ShowAs::Tentative),
@@ -275,32 +276,32 @@ fn new_event_is_written_with_all_its_fields() {
             online: Some(false),
             repeat: Some(None),
             category: text(""),
-            ..EventChange::default()
+            ..EventPatch::default()
         },
             json!({
                 "start": {"date": "2026-02-09"}, "end": {"date": "2026-02-11"},
                 "status": "tentative", "reminders": {"useDefault": false, "overrides": []},
             });
-        EventChange { time: days.clone(), show: Some(ShowAs::Oof), ..EventChange::default() },
+        EventPatch { time: days.clone(), show: Some(ShowAs::Oof), ..EventPatch::default() },
             json!({
                 "start": first, "end": last, "eventType": "outOfOffice",
                 "outOfOfficeProperties": {"autoDeclineMode": "declineNone"},
             });
-        EventChange { time: time.clone(), show: Some(ShowAs::Focus), ..EventChange::default() },
+        EventPatch { time: time.clone(), show: Some(ShowAs::Focus), ..EventPatch::default() },
             json!({
                 "start": start, "end": end, "eventType": "focusTime",
                 "focusTimeProperties": {
                     "autoDeclineMode": "declineNone", "chatStatus": "doNotDisturb",
                 },
             });
-        EventChange { time: days.clone(), show: Some(ShowAs::Elsewhere), ..EventChange::default() },
+        EventPatch { time: days.clone(), show: Some(ShowAs::Elsewhere), ..EventPatch::default() },
             json!({
                 "start": {"date": "2026-02-09"}, "end": {"date": "2026-02-11"},
                 "eventType": "workingLocation",
                 "workingLocationProperties": {"type": "homeOffice", "homeOffice": {}},
                 "transparency": "transparent", "visibility": "public",
             });
-        EventChange { place: text("Library"), show: Some(ShowAs::Elsewhere), ..EventChange::default() },
+        EventPatch { place: text("Library"), show: Some(ShowAs::Elsewhere), ..EventPatch::default() },
             json!({
                 "location": "Library", "eventType": "workingLocation",
                 "workingLocationProperties": {
@@ -308,14 +309,14 @@ fn new_event_is_written_with_all_its_fields() {
                 },
                 "transparency": "transparent", "visibility": "public",
             });
-        EventChange {
+        EventPatch {
             uid: text("proofs-1@studio.example"),
             organizer: Some(EventGuest {
                 name: text("Lena Okafor"),
                 ..guest("lena@studio.example")
             }),
             guests: Some(vec![EventGuest { answer: Some(InvitationAnswer::Declined), ..guest(ME) }]),
-            ..EventChange::default()
+            ..EventPatch::default()
         },
             json!({
                 "iCalUID": "proofs-1@studio.example",
@@ -337,9 +338,9 @@ fn change_writes_only_the_fields_that_differ() {
     fewer.remove(1);
     fewer.push(guest("lena@print.example"));
     for (change, expected) in cases! {
-        EventChange::default(), json!({});
+        EventPatch::default(), json!({});
         // What is so already is not written.
-        EventChange {
+        EventPatch {
             title: text("Proofs of the autumn catalogue"),
             place: text("Studio Okafor, room 2"),
             time: Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00"))),
@@ -349,9 +350,9 @@ fn change_writes_only_the_fields_that_differ() {
             visibility: Some(EventVisibility::Private),
             reminder: Some(Some(15)),
             category: text("tomato"),
-            ..EventChange::default()
+            ..EventPatch::default()
         }, json!({});
-        EventChange {
+        EventPatch {
             title: text("Proofs"),
             place: text(""),
             notes: text(""),
@@ -359,36 +360,36 @@ fn change_writes_only_the_fields_that_differ() {
             online: Some(false),
             visibility: Some(EventVisibility::Default),
             reminder: Some(None),
-            ..EventChange::default()
+            ..EventPatch::default()
         },
             json!({
                 "summary": "Proofs", "location": null, "description": null, "colorId": null,
                 "conferenceData": null, "visibility": "default",
                 "reminders": {"useDefault": false, "overrides": []},
             });
-        EventChange {
+        EventPatch {
             time: Some((at("2026-02-03T19:05:00"), at("2026-02-03T19:50:00"))),
             repeat: Some(None),
-            ..EventChange::default()
+            ..EventPatch::default()
         },
             json!({
                 "start": {"dateTime": "2026-02-03T19:05:00+01:00", "timeZone": "Europe/Berlin"},
                 "end": {"dateTime": "2026-02-03T19:50:00+01:00", "timeZone": "Europe/Berlin"},
             });
-        EventChange {
+        EventPatch {
             time: Some((ZonedTime::Day(date(2026, 2, 3)), ZonedTime::Day(date(2026, 2, 4)))),
             show: Some(ShowAs::Free),
-            ..EventChange::default()
+            ..EventPatch::default()
         },
             json!({
                 "start": {"date": "2026-02-03", "dateTime": null, "timeZone": null},
                 "end": {"date": "2026-02-04", "dateTime": null, "timeZone": null},
                 "transparency": "transparent",
             });
-        EventChange {
+        EventPatch {
             repeat: Some(Some(weekly())),
             show: Some(ShowAs::Tentative),
-            ..EventChange::default()
+            ..EventPatch::default()
         },
             json!({
                 "recurrence": [
@@ -398,26 +399,26 @@ fn change_writes_only_the_fields_that_differ() {
                 "status": "tentative",
             });
         // Answers, comments and rooms stay; who is new comes last.
-        EventChange { guests: Some(fewer), ..EventChange::default() },
+        EventPatch { guests: Some(fewer), ..EventPatch::default() },
             json!({"attendees": [people[0], people[2], people[3], {"email": "lena@print.example"}]});
         // By address alone, they are known all the same.
-        EventChange {
+        EventPatch {
             guests: Some(vec![guest("PROOFS@print.example"), guest(ME)]),
-            ..EventChange::default()
+            ..EventPatch::default()
         }, json!({"attendees": [people[0], people[1]]});
-        EventChange { guests: Some(Vec::new()), ..EventChange::default() }, json!({"attendees": []});
+        EventPatch { guests: Some(Vec::new()), ..EventPatch::default() }, json!({"attendees": []});
     } {
         assert_eq!(body::patch_body(current, &change, "r1"), Ok(expected), "{change:?}");
     }
 
     // The organizer stays in the list, and a series that has none gets its days.
     let series = &fixtures("event")[1];
-    let change = EventChange {
+    let change = EventPatch {
         guests: Some(vec![guest("bo@example.com")]),
         online: Some(true),
         repeat: Some(None),
         show: Some(ShowAs::Busy),
-        ..EventChange::default()
+        ..EventPatch::default()
     };
     assert_eq!(
         body::patch_body(series, &change, "r1"),
@@ -437,21 +438,21 @@ fn unsupported_changes_are_refused_before_any_request() {
     let events = fixtures("event");
     let mut long = events[0].clone();
     long["attendeesOmitted"] = true.into();
-    let show = |show| EventChange { show: Some(show), ..EventChange::default() };
+    let show = |show| EventPatch { show: Some(show), ..EventPatch::default() };
     let kinds = "Google cannot change the kind of an existing event (oof, focus, elsewhere): \
                  create a new event and delete this one";
     for (error, expected) in cases! {
-        body::new(&EventChange { reminder: Some(Some(50_000)), ..EventChange::default() }, "r", "UTC"),
+        body::new(&EventPatch { reminder: Some(Some(50_000)), ..EventPatch::default() }, "r", "UTC"),
             "Google reminds at most 40320 minutes (four weeks) before: give a shorter reminder";
         body::new(
-            &EventChange { category: Some("red".to_owned()), ..EventChange::default() },
+            &EventPatch { category: Some("red".to_owned()), ..EventPatch::default() },
             "r",
             "UTC",
         ),
             "Google has no colour `red`: use one of: lavender, sage, grape, flamingo, banana, \
              tangerine, peacock, graphite, blueberry, basil, tomato";
         body::new(
-            &EventChange { guests: Some(vec![guest("bo@example.com")]), ..show(ShowAs::Focus) },
+            &EventPatch { guests: Some(vec![guest("bo@example.com")]), ..show(ShowAs::Focus) },
             "r",
             "UTC",
         ),
@@ -459,7 +460,7 @@ fn unsupported_changes_are_refused_before_any_request() {
              online, or use show=busy";
         body::patch_body(&events[0], &show(ShowAs::Oof), "r"), kinds;
         body::patch_body(&events[4], &show(ShowAs::Busy), "r"), kinds;
-        body::patch_body(&long, &EventChange { guests: Some(Vec::new()), ..EventChange::default() }, "r"),
+        body::patch_body(&long, &EventPatch { guests: Some(Vec::new()), ..EventPatch::default() }, "r"),
             "Google does not list all guests of this event: change its people in Google Calendar";
         body::invited(&long, &["bo@example.com".to_owned()]),
             "Google does not list all guests of this event: change its people in Google Calendar";
@@ -561,11 +562,11 @@ proptest! {
     fn arbitrary_event_json_never_panics(mut event in odd(), calendar in "\\PC{0,12}") {
         read::place(&mut event, &calendar.into(), ME);
         let facts = read::facts(&event, ME);
-        let change = EventChange {
+        let change = EventPatch {
             title: Some("x".to_owned()),
             guests: facts.map(|facts| facts.guests),
             repeat: Some(Some(weekly())),
-            ..EventChange::default()
+            ..EventPatch::default()
         };
         let changed = body::patch_body(&event, &change, "r").unwrap();
         prop_assert!(changed.is_object());

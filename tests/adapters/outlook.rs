@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use daysheet_core::body::MAX_BYTES;
 use daysheet_core::error::{ErrorKind, Result};
+use daysheet_core::ids::{MessageId, ThreadId};
 use daysheet_core::project::project;
-use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::{
     BodyForm, ListPage, ListRequest, Mailbox, PeopleQuery, SearchTotal, TextPart, ThreadRole,
 };

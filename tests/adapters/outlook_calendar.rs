@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use daysheet_core::error::{ErrorKind, Result};
-use daysheet_core::event_time::ZonedTime;
+use daysheet_core::event::time::ZonedTime;
+use daysheet_core::event::{EventGuest, EventPatch, EventVisibility, InvitationAnswer, ShowAs};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::{
-    CalendarOp, Calendars, EventChange, EventGuest, EventListRequest, EventVisibility, GuestNotice,
-    InvitationAnswer, InvitationReply, ShowAs, WorkingHours,
+    CalendarOp, Calendars, EventListRequest, GuestNotice, InvitationReply, WorkingHours,
 };
 use daysheet_core::schemas::{ColumnLevel, EVENT, Service};
 use serde_json::{Value, json};
@@ -34,14 +34,14 @@ pub fn berlin(text: &str) -> ZonedTime {
 }
 
 /// An event of an hour in Berlin.
-pub fn hour(title: &str, start: &str) -> EventChange {
+pub fn hour(title: &str, start: &str) -> EventPatch {
     let start: jiff::civil::DateTime = start.parse().unwrap();
     let end = start.checked_add(jiff::Span::new().hours(1)).unwrap();
     let zone = || "Europe/Berlin".to_owned();
-    EventChange {
+    EventPatch {
         title: Some(title.to_owned()),
         time: Some((ZonedTime::At(start, zone()), ZonedTime::At(end, zone()))),
-        ..EventChange::default()
+        ..EventPatch::default()
     }
 }
 

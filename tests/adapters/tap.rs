@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::Calendars;
-use daysheet_core::provider::ids::AccountId;
 use daysheet_core::provider::upstream::UpstreamShare;
 use daysheet_core::provider::{
     AccountStatus, Mailbox, ProviderConnector, ProviderEndpoints, ServiceSettings, TokenStore,

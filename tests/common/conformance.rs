@@ -16,9 +16,9 @@ pub use calendars::{KnownCalendar, calendars};
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::flatten::{FlattenReport, RowContext, RowRoom, flatten, instant};
+use daysheet_core::ids::{FolderId, MessageId};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::ChangeFeed;
-use daysheet_core::provider::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{
     AutoReply, DraftOrigin, FolderKind, MailState, MessageAction, MessageFlag, SettingsChange,
 };

@@ -1,9 +1,9 @@
 //! Reading of iCalendar documents. Documents that deviate from RFC 5545, as real programs write
 //! them, are in `ical/odd.rs`; writing is in `ical/written.rs`.
 
-use daysheet_core::event_time::ZonedTime;
+use daysheet_core::event::time::ZonedTime;
+use daysheet_core::event::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use daysheet_core::ical::{self, CalendarDocument};
-use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use jiff::tz::TimeZone;
 
 mod odd;

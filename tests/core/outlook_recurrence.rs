@@ -2,9 +2,9 @@
 //!
 //! `outlook_recurrence/same.rs` checks that both have the same occurrences.
 
-use daysheet_core::event_time::ZonedTime;
-use daysheet_core::recurrence::EventRecurrence;
-use daysheet_core::recurrence::graph::{pattern, rule};
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::graph::{pattern, rule};
+use daysheet_core::event::time::ZonedTime;
 use serde_json::json;
 
 mod same;

@@ -4,8 +4,8 @@
 //! (without a zone), zones from its `zoneinfo`, and bounds from the text of RFC 5545. Most rules
 //! are the examples of its 3.8.5.3.
 
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::{EventTime, ZonedTime};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;

@@ -1,6 +1,6 @@
 //! Times as people write them, and their meaning.
 
-use daysheet_core::event_time::{self, EventTime, ZonedTime};
+use daysheet_core::event::time::{self, EventTime, ZonedTime};
 use daysheet_core::time_parse::{self, ParsedTime, TimeContext};
 use jiff::Timestamp;
 use jiff::civil::date;
@@ -533,16 +533,16 @@ proptest! {
         let local = here.zone.to_datetime(at);
         // Old offsets have seconds, which are not shown.
         prop_assume!(local.second() == 0);
-        let reported = event_time::start(EventTime::At(at), &here.zone);
+        let reported = time::start(EventTime::At(at), &here.zone);
         let parsed = time_parse::read(&reported, &here).unwrap();
         // A time in a repeated hour is written with its offset.
         prop_assert_eq!(parsed, ParsedTime::At(local, at));
         prop_assert_eq!(parsed.formatted(&here.zone), reported);
         // The local time elsewhere may follow it.
         let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
-        let beside = event_time::start_beside(EventTime::At(at), &here.zone, &tokyo);
+        let beside = time::start_beside(EventTime::At(at), &here.zone, &tokyo);
         prop_assert_eq!(time_parse::read(&beside, &here), Ok(parsed));
-        let day = event_time::start(EventTime::Day(local.date()), &here.zone);
+        let day = time::start(EventTime::Day(local.date()), &here.zone);
         prop_assert_eq!(time_parse::read(&day, &here), Ok(ParsedTime::Day(local.date())));
         // With its offset, the text names the exact instant.
         let exact = local.to_string() + &here.zone.to_offset(at).to_string();

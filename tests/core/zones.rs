@@ -1,6 +1,6 @@
 //! Names of time zones: IANA names, Windows names, and names from older programs.
 
-use daysheet_core::event_time::{find_zone, zone_name};
+use daysheet_core::event::time::{find_zone, zone_name};
 use daysheet_core::time_parse;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

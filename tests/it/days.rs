@@ -15,7 +15,7 @@ use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
 use daysheet_core::budget::count::tokens;
 use daysheet_core::clock::Clock;
-use daysheet_core::event_time::zone_label;
+use daysheet_core::event::time::zone_label;
 use jiff::civil::{Date, Time, Weekday, date};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, ToSpan, Zoned};

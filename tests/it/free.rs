@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::encode::{Delimiter, Format};
-use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::event::time::{self, EventTime};
 use daysheet_sandbox::{AnswerAlteration, Sandbox};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -186,7 +186,7 @@ fn expected(
         *first = earliest.clone();
     }
     best.into_iter()
-        .map(|(_, _, start, missing)| (event_time::start(EventTime::At(at(start)), zone), missing))
+        .map(|(_, _, start, missing)| (time::start(EventTime::At(at(start)), zone), missing))
         .collect()
 }
 
@@ -296,7 +296,7 @@ fn slot_numbers_denote_these_times() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let change = at(2 * 288 + 12).checked_add(SignedDuration::from_secs(1));
     assert_eq!(at(0).to_string(), "2031-03-28T00:00:00Z");
-    assert_eq!(event_time::start(EventTime::At(change.unwrap()), &berlin), "Sun 2031-03-30 03h00");
+    assert_eq!(time::start(EventTime::At(change.unwrap()), &berlin), "Sun 2031-03-30 03h00");
 }
 
 /// The person's own account does not answer in time, and the other does not know them.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use daysheet::{server, tools};
 use daysheet_core::describe;
-use daysheet_core::event_time;
+use daysheet_core::event::time;
 use daysheet_core::schemas::{self, TABLES};
 use serde_json::Value;
 
@@ -114,11 +114,11 @@ fn tool_list_costs_few_tokens() {
 fn offsets_match_the_schema() {
     let schema = describe::json_schema(&schemas::EVENT);
     let zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
-    let at = |text: &str| event_time::EventTime::At(text.parse().unwrap());
+    let at = |text: &str| time::EventTime::At(text.parse().unwrap());
     let (from, to) = (at("2026-10-25T00:30:00Z"), at("2026-10-25T01:30:00Z"));
     let cells = [
-        ("start", event_time::start(from, &zone), "Sun 2026-10-25 02h30 +0200"),
-        ("end", event_time::end(from, to, &zone), "02h30 +0100"),
+        ("start", time::start(from, &zone), "Sun 2026-10-25 02h30 +0200"),
+        ("end", time::end(from, to, &zone), "02h30 +0100"),
     ];
     for (column, cell, expected) in cells {
         let pattern = schema["properties"][column]["pattern"].as_str().unwrap();

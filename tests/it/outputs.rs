@@ -15,7 +15,7 @@ use daysheet::config::Config;
 use daysheet::outputs::{ResultStore, StoredOutput, hash, parse_id};
 use daysheet::store::Store;
 use daysheet_core::clock::{Clock, ManualClock};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::text::{LINE, wrapped};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;

@@ -3,7 +3,7 @@
 use daysheet::pipeline::mail::read::items::{MessageLocation, items};
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::encode::Document;
-use daysheet_core::provider::ids::ThreadId;
+use daysheet_core::ids::ThreadId;
 use daysheet_core::row::{RowCell, RowExtra, RowTable};
 use daysheet_core::schemas::MESSAGE;
 

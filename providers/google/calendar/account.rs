@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::CalendarId;
+use daysheet_core::ids::CalendarId;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use google_calendar3::CalendarHub;
 use serde_json::Value;

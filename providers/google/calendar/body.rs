@@ -6,11 +6,10 @@
 use std::fmt::Write as _;
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{
-    EventChange, EventGuest, EventVisibility, InvitationAnswer, InvitationReply, ShowAs,
-};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::{self, EventTime, ZonedTime};
+use daysheet_core::event::{EventGuest, EventPatch, EventVisibility, InvitationAnswer, ShowAs};
+use daysheet_core::provider::calendar::InvitationReply;
 use daysheet_core::schemas::{EVENT, Service, ValueSource};
 use daysheet_core::text::brief;
 use jiff::Zoned;
@@ -26,7 +25,7 @@ const MAX_REMINDER: u32 = 40_320;
 
 /// Returns the body of a new event. `request` identifies the request for an online meeting; `zone`
 /// is the calendar's zone.
-pub fn new(change: &EventChange, request: &str, zone: &str) -> Result<Value> {
+pub fn new(change: &EventPatch, request: &str, zone: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     // Google has no whole-day events of these types: a day becomes its first instant.
@@ -80,7 +79,7 @@ pub fn new(change: &EventChange, request: &str, zone: &str) -> Result<Value> {
 }
 
 /// Returns the body that applies a change to an existing event; empty if nothing differs.
-pub fn patch_body(current: &Value, change: &EventChange, request: &str) -> Result<Value> {
+pub fn patch_body(current: &Value, change: &EventPatch, request: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| {
         let now = current.get(key).unwrap_or(&Value::Null);
@@ -222,8 +221,8 @@ pub fn response_body(
         let _ = write!(
             comment,
             "proposed: {} to {} ({})",
-            event_time::start(from, zone),
-            event_time::end(from, to, zone),
+            time::start(from, zone),
+            time::end(from, to, zone),
             zone.iana_name().unwrap_or("UTC")
         );
     }
@@ -325,7 +324,7 @@ fn meeting(request: &str) -> Value {
 fn moment(requested: &ZonedTime) -> Value {
     match (requested, requested.when()) {
         (ZonedTime::At(local, zone), EventTime::At(at)) => {
-            let known = event_time::find_zone(zone).unwrap_or(TimeZone::UTC);
+            let known = time::find_zone(zone).unwrap_or(TimeZone::UTC);
             let offset = known.to_offset(at);
             let offset = if offset.is_zero() {
                 "Z".to_owned()
@@ -449,7 +448,7 @@ fn whole(current: &Value) -> Result<()> {
 }
 
 /// Sets the event type for `show`, with the fields that Google requires for it.
-fn show_new(body: &mut Map<String, Value>, change: &EventChange) -> Result<()> {
+fn show_new(body: &mut Map<String, Value>, change: &EventPatch) -> Result<()> {
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     let (kind, name) = match change.show {
         None | Some(ShowAs::Busy) => return Ok(()),

@@ -12,11 +12,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::{
     Calendars, ChangeFeed, ItemDifference, NamedCalendar, shown_names,
 };
-use daysheet_core::provider::ids::{CalendarId, EventId};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
 //! Reads of events at Google: one event, a page of them, or those with a UID.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::EventListRequest;
-use daysheet_core::provider::ids::{CalendarId, EventId};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -2,11 +2,11 @@
 //!
 //! No I/O, and never an error: JSON in, plain data out. The registry decides what columns show.
 
-use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::ical::series_uid;
-use daysheet_core::provider::calendar::{EventData, EventGuest, InvitationAnswer, ShowAs};
-use daysheet_core::provider::ids::{CalendarId, EmailAddress, EventId};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::series_uid;
+use daysheet_core::event::time::{self, EventTime, ZonedTime};
+use daysheet_core::event::{Event, EventGuest, InvitationAnswer, ShowAs};
+use daysheet_core::ids::{CalendarId, EmailAddress, EventId};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ fn mark(person: &mut Value, own: bool) {
 
 /// Returns the facts of an event completed by [`place`], or `None` if it has no id or time. `own`
 /// is the account's address.
-pub fn facts(event: &Value, own: &str) -> Option<EventData> {
+pub fn facts(event: &Value, own: &str) -> Option<Event> {
     let calendar = some(event, "calendarId").map(CalendarId::from);
     let id = some(event, "id")?;
     let original = event.get("originalStartTime").and_then(read_when);
@@ -105,17 +105,14 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
     let cancelled = text(event, "status") == "cancelled";
     let free = text(event, "transparency") == "transparent"
         || text(event, "eventType") == "workingLocation";
-    Some(EventData {
+    Some(Event {
         series: some(event, "recurringEventId").map(|series| join(calendar.as_ref(), &series)),
         id: join(calendar.as_ref(), &id),
         calendar,
         original,
         start,
         end,
-        zone: event
-            .get("start")
-            .map(|start| text(start, "timeZone"))
-            .and_then(event_time::zone_name),
+        zone: event.get("start").map(|start| text(start, "timeZone")).and_then(time::zone_name),
         repeat: repeat(event),
         uid: some(event, "iCalUID").map(|uid| series_uid(&uid).into_owned()),
         sequence: event.get("sequence").and_then(|it| u32::try_from(it.as_u64()?).ok()),
@@ -163,7 +160,7 @@ pub fn read_when(value: &Value) -> Option<EventTime> {
         "" => date_time
             .parse()
             .ok()
-            .or_else(|| event_time::local(date_time, text(value, "timeZone")))
+            .or_else(|| time::local(date_time, text(value, "timeZone")))
             .map(EventTime::At),
         date => date.parse().ok().map(EventTime::Day),
     }
@@ -194,7 +191,7 @@ fn repeat(event: &Value) -> Option<EventRecurrence> {
     }
     let zone = event
         .get("start")
-        .and_then(|start| event_time::find_zone(text(start, "timeZone")))
+        .and_then(|start| time::find_zone(text(start, "timeZone")))
         .unwrap_or(TimeZone::UTC);
     Some(EventRecurrence::from_lines(&lines, &zone))
 }
@@ -204,7 +201,7 @@ pub fn read_moment(value: &Value) -> Option<ZonedTime> {
     let named = text(value, "timeZone");
     Some(match read_when(value)? {
         EventTime::Day(day) => ZonedTime::Day(day),
-        EventTime::At(at) => match event_time::find_zone(named) {
+        EventTime::At(at) => match time::find_zone(named) {
             Some(zone) => ZonedTime::At(zone.to_datetime(at), named.to_owned()),
             None => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
         },

@@ -6,11 +6,10 @@
 use std::borrow::Cow;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time;
-use daysheet_core::provider::calendar::{
-    CalendarOp, EventChange, EventGuest, GuestNotice, InvitationReply,
-};
-use daysheet_core::provider::ids::CalendarId;
+use daysheet_core::event::time;
+use daysheet_core::event::{EventGuest, EventPatch};
+use daysheet_core::ids::CalendarId;
+use daysheet_core::provider::calendar::{CalendarOp, GuestNotice, InvitationReply};
 use hyper::Method;
 use serde_json::{Value, json};
 use url::Url;
@@ -30,7 +29,7 @@ impl GoogleCalendar {
     pub(super) async fn insert(
         &self,
         calendar: Option<&CalendarId>,
-        event: &EventChange,
+        event: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Value> {
         let calendar = match calendar {
@@ -90,7 +89,7 @@ impl GoogleCalendar {
     pub(super) async fn patch(
         &self,
         current: &Value,
-        change: &EventChange,
+        change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Value> {
         let body = body::patch_body(current, change, &random()?)?;
@@ -140,15 +139,14 @@ impl GoogleCalendar {
         response: &InvitationReply,
     ) -> Result<Value> {
         let named = current.get("start").map(|start| text(start, "timeZone"));
-        let zone = if let Some(zone) =
-            named.filter(|zone| !zone.is_empty()).and_then(event_time::find_zone)
-        {
-            zone
-        } else {
-            let (calendar, _) = self.calendar_and_id(current).await?;
-            let zone = self.zone(&calendar).await?;
-            event_time::find_zone(&zone).unwrap_or(jiff::tz::TimeZone::UTC)
-        };
+        let zone =
+            if let Some(zone) = named.filter(|zone| !zone.is_empty()).and_then(time::find_zone) {
+                zone
+            } else {
+                let (calendar, _) = self.calendar_and_id(current).await?;
+                let zone = self.zone(&calendar).await?;
+                time::find_zone(&zone).unwrap_or(jiff::tz::TimeZone::UTC)
+            };
         let body = body::response_body(current, response, &self.own, &zone)?;
         let notify = if response.notify { GuestNotice::All } else { GuestNotice::Nobody };
         self.modify(current, &body, notify).await
@@ -308,7 +306,7 @@ impl GoogleCalendar {
 
     /// Adds the calendar's owner to an imported event: Google refuses events of others to which the
     /// owner is not invited.
-    fn taking_part(&self, calendar: &CalendarId, event: &EventChange) -> EventChange {
+    fn taking_part(&self, calendar: &CalendarId, event: &EventPatch) -> EventPatch {
         let mut event = event.clone();
         let me = if calendar == PRIMARY { &self.own } else { calendar.as_str() };
         let is_me = |guest: &EventGuest| guest.address.is(me);

@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{FolderId, MessageId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
-use daysheet_core::provider::ids::{FolderId, MessageId};
 use serde_json::{Value, json};
 
 use super::fetch::{LISTED, format, history_of, list};

@@ -4,8 +4,8 @@
 
 use daysheet_core::body;
 use daysheet_core::error::{Error, Result};
+use daysheet_core::ids::MessageId;
 use daysheet_core::project::Projection;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::{BodyForm, MessageContent};
 use serde_json::Value;
 

@@ -6,8 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+use daysheet_core::ids::FolderId;
 use daysheet_core::project::Projection;
-use daysheet_core::provider::ids::FolderId;
 use serde_json::Value;
 
 use super::fetch::{LABEL_LISTED, history_of, list, mask};

@@ -5,8 +5,8 @@
 
 use daysheet_core::call::progress::counted;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{MessageId, ThreadId};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::{FailedItem, ListPage};
 use futures_util::stream::{self, StreamExt};
 use serde_json::Value;

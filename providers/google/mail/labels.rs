@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::FolderId;
+use daysheet_core::ids::FolderId;
 use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook};
 use daysheet_core::query;
 use daysheet_core::text::brief;

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::{FolderId, MessageId};
+use daysheet_core::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::SendAlias;
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use google_gmail1::Gmail as Hub;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::mail::{
     AutoReply, FolderKind, LabelLook, MailRule, MailboxSettings, ReplyAudience, RuleStep,
     SettingsChange,

@@ -4,9 +4,9 @@
 //! again, including those that the HTML shows.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{AttachmentId, MessageId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::TextPart;
-use daysheet_core::provider::ids::{AttachmentId, MessageId};
 use daysheet_core::provider::mail::{AttachmentInfo, Importance, MailPerson};
 use daysheet_core::text::{address_list, cell, flowed, parameter};
 use jiff::Timestamp;

@@ -7,8 +7,8 @@
 use async_trait::async_trait;
 use daysheet_core::call::progress::counted;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::MessageId;
 use daysheet_core::project::Projection;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::{
     FolderKind, FolderRef, MailState, MessageAction, MessageActions,
 };

@@ -16,7 +16,7 @@ use daysheet_core::body::report::REPORTS;
 use daysheet_core::body::{self, signed, tnef};
 use daysheet_core::error::Result;
 use daysheet_core::ical;
-use daysheet_core::provider::ids::MessageId;
+use daysheet_core::ids::MessageId;
 use daysheet_core::provider::{MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet_core::text::{Note, charset, note, parameter, quoted_list};
 use serde::Deserialize;

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::MessageId;
 use daysheet_core::project::Projection;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::{ListPage, ListRequest, SearchTotal};
 use daysheet_core::query::{NOTHING, Query, QueryTerm};
 use daysheet_core::text::{Note, brief, note, ours};

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::ids::{FolderId, MessageId};
+use daysheet_core::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{MailState, MessageAction, MessageFlag};
 use daysheet_core::provider::{ThreadMessage, ThreadRole};
 use jiff::Timestamp;

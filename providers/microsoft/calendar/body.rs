@@ -1,14 +1,13 @@
 //! Changes of an event as Graph's properties. No I/O.
 //!
-//! A [`EventChange`] and the present event determine the properties to send. Changes that Outlook does
+//! A [`EventPatch`] and the present event determine the properties to send. Changes that Outlook does
 //! not support are refused before anything is written.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{
-    EventChange, EventGuest, EventVisibility, GuestNotice, ShowAs,
-};
-use daysheet_core::recurrence::{EventRecurrence, graph};
+use daysheet_core::event::recurrence::{EventRecurrence, graph};
+use daysheet_core::event::time::{self, EventTime, ZonedTime};
+use daysheet_core::event::{EventGuest, EventPatch, EventVisibility, ShowAs};
+use daysheet_core::provider::calendar::GuestNotice;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -21,7 +20,7 @@ use crate::json::{is, nested, text};
 ///
 /// # Errors
 /// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) with an alternative.
-pub fn check(change: &EventChange, current: Option<&Value>, notify: GuestNotice) -> Result<()> {
+pub fn check(change: &EventPatch, current: Option<&Value>, notify: GuestNotice) -> Result<()> {
     if change.show == Some(ShowAs::Focus) {
         return Err(Error::argument("Outlook's calendars have no focus time")
             .next("use show=busy, or a Google calendar"));
@@ -53,7 +52,7 @@ pub fn check_notice(notify: GuestNotice, others: bool) -> Result<()> {
 }
 
 /// Returns true if guests can see the change.
-fn is_seen(change: &EventChange) -> bool {
+fn is_seen(change: &EventPatch) -> bool {
     change.title.is_some()
         || change.time.is_some()
         || change.place.is_some()
@@ -65,7 +64,7 @@ fn is_seen(change: &EventChange) -> bool {
 
 /// Returns the properties of a change. `current` is the present event; `day_zone` is Graph's name
 /// of the zone for whole days.
-pub fn properties(change: &EventChange, current: Option<&Value>, day_zone: &str) -> Result<Value> {
+pub fn properties(change: &EventPatch, current: Option<&Value>, day_zone: &str) -> Result<Value> {
     let mut event = Map::new();
     let mut set = |key: &str, value: Value| event.insert(key.to_owned(), value);
     if let Some(title) = &change.title {
@@ -174,7 +173,7 @@ pub fn content(event: &Value) -> String {
 }
 
 /// Returns the reason why a change or a deletion cannot be undone; `None` if it can.
-pub fn irreversible(event: &Value, change: Option<&EventChange>) -> Option<&'static str> {
+pub fn irreversible(event: &Value, change: Option<&EventPatch>) -> Option<&'static str> {
     let Some(change) = change else {
         return match event {
             _ if !text(event, "seriesMasterId").is_empty() => {
@@ -271,7 +270,7 @@ fn first(current: &Value) -> Option<LocalTime> {
 
 /// Returns a time of an event in the zone `named`, under that name.
 fn in_zone(at: EventTime, named: &str) -> LocalTime {
-    let found = event_time::find_zone(named);
+    let found = time::find_zone(named);
     let own = if found.is_some() { named } else { "UTC" };
     let zone = found.unwrap_or(TimeZone::UTC);
     let name = zone.iana_name().unwrap_or("UTC").to_owned();

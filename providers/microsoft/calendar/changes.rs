@@ -8,9 +8,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time::EventTime;
+use daysheet_core::event::time::EventTime;
+use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference, NamedCalendar, shown_names};
-use daysheet_core::provider::ids::{CalendarId, EventId};
 use daysheet_core::text::{note, quoted};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;

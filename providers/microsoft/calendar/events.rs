@@ -8,12 +8,12 @@
 pub(crate) mod facts;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::event::recurrence::{EventRecurrence, graph};
+use daysheet_core::event::time::{EventTime, ZonedTime};
+use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::EventListRequest;
-use daysheet_core::provider::ids::{CalendarId, EventId};
-use daysheet_core::recurrence::{EventRecurrence, graph};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;

@@ -7,7 +7,7 @@
 use std::str::FromStr;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time;
+use daysheet_core::event::time;
 use daysheet_core::provider::calendar::{BusySchedule, WorkingHours};
 use daysheet_core::text::{brief, cell, clip};
 use jiff::civil::Time;
@@ -180,7 +180,7 @@ async fn own(graph: &GraphAccount, from: Timestamp, to: Timestamp) -> Result<Val
     let view = answers.next().unwrap_or_else(lost)?;
     let settings = answers.next().and_then(Result::ok).unwrap_or_default();
     let (events, _) = graph.all(view, usize::MAX, OWN_PAGES).await?;
-    let zone = event_time::find_zone(text(&settings, "timeZone")).unwrap_or(TimeZone::UTC);
+    let zone = time::find_zone(text(&settings, "timeZone")).unwrap_or(TimeZone::UTC);
     let items: Vec<Value> = events
         .iter()
         .filter_map(|event| {
@@ -244,6 +244,6 @@ fn hours(working: &Value) -> Option<WorkingHours> {
         0 => 24 * 60,
         to => to,
     };
-    let zone = event_time::zone_name(text(nested(working, "timeZone"), "name"))?;
+    let zone = time::zone_name(text(nested(working, "timeZone"), "name"))?;
     (!days.is_empty() && from < to).then_some(WorkingHours { zone, days, from, to })
 }

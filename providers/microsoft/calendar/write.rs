@@ -5,11 +5,10 @@
 //! once more after a lost response. `body.rs` builds the bodies.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{
-    EventChange, GuestNotice, InvitationAnswer, InvitationReply,
-};
-use daysheet_core::provider::ids::{CalendarId, EventId};
+use daysheet_core::event::time::{EventTime, ZonedTime};
+use daysheet_core::event::{EventPatch, InvitationAnswer};
+use daysheet_core::ids::{CalendarId, EventId};
+use daysheet_core::provider::calendar::{GuestNotice, InvitationReply};
 use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -37,7 +36,7 @@ const VERSION: &str = "@odata.etag";
 pub async fn create(
     graph: &GraphAccount,
     calendar: Option<&CalendarId>,
-    change: &EventChange,
+    change: &EventPatch,
     notify: GuestNotice,
 ) -> Result<Value> {
     body::check(change, None, notify)?;
@@ -56,7 +55,7 @@ pub async fn create(
     // Guests are added to a series with gaps after the gaps; they would be notified of each gap.
     let later = guests.filter(|_| !except.is_empty());
     let first =
-        EventChange { guests: change.guests.clone().filter(|_| later.is_none()), ..change.clone() };
+        EventPatch { guests: change.guests.clone().filter(|_| later.is_none()), ..change.clone() };
     let zone = day_zone(graph, change, None).await;
     let mut body = properties(&first, None, &zone)?;
     let id = transaction()?;
@@ -71,7 +70,7 @@ pub async fn create(
             .await
             .map_err(|error| half("the series was created", error))?;
         if let Some(guests) = later {
-            let invitation = EventChange { guests: Some(guests.clone()), ..EventChange::default() };
+            let invitation = EventPatch { guests: Some(guests.clone()), ..EventPatch::default() };
             event = patch(graph, &series, None, &properties(&invitation, None, &zone)?).await.map_err(
                 |error| {
                     Error::new(
@@ -180,7 +179,7 @@ async fn find(
 pub async fn update(
     graph: &GraphAccount,
     current: &Value,
-    change: &EventChange,
+    change: &EventPatch,
     notify: GuestNotice,
 ) -> Result<Value> {
     let id = text(current, "id");
@@ -475,7 +474,7 @@ fn utc(at: Timestamp) -> Value {
 
 /// Returns Graph's name of the zone for whole days: the event's, or the mailbox's, because Outlook
 /// shows a day of another zone as parts of two days. Requested only for whole days.
-async fn day_zone(graph: &GraphAccount, change: &EventChange, current: Option<&Value>) -> String {
+async fn day_zone(graph: &GraphAccount, change: &EventPatch, current: Option<&Value>) -> String {
     let days = matches!(change.time, Some((ZonedTime::Day(_), _)));
     let none = || "UTC".to_owned();
     if !days {
@@ -483,13 +482,13 @@ async fn day_zone(graph: &GraphAccount, change: &EventChange, current: Option<&V
     }
     let was_day = current.filter(|current| matches!(times(current).0, Some(EventTime::Day(_))));
     let own = was_day.map_or("", |current| text(current, "originalStartTimeZone"));
-    if daysheet_core::event_time::find_zone(own).is_some() {
+    if daysheet_core::event::time::find_zone(own).is_some() {
         return own.to_owned();
     }
     let settings = graph.get(&graph.mailbox_url("mailboxSettings", &[])).await;
     let settings = settings.unwrap_or_default();
     let zone = nested(&settings, "timeZone").as_str();
-    let zone = zone.filter(|zone| daysheet_core::event_time::find_zone(zone).is_some());
+    let zone = zone.filter(|zone| daysheet_core::event::time::find_zone(zone).is_some());
     zone.map_or_else(none, str::to_owned)
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Graph accepts every Windows zone by its Windows name, but only some by IANA name. A time is
 //! therefore sent in a Windows zone whose clocks agree with its own. Zones are compared by their
-//! rules, because a table of names would become outdated. `event_time.rs` reads names.
+//! rules, because a table of names would become outdated. `event/time.rs` reads names.
 
-use daysheet_core::event_time;
+use daysheet_core::event::time;
 use jiff::Timestamp;
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -158,19 +158,18 @@ const YEARS: i64 = 10;
 /// Returns Graph's name of the zone that IANA calls `name`, for an event that starts on
 /// `day`; `None` if Windows has no such zone.
 pub fn windows(name: &str, day: Date) -> Option<&'static str> {
-    let zone = event_time::find_zone(name)?;
+    let zone = time::find_zone(name)?;
     if zone.iana_name().is_some_and(|name| matches!(name, "UTC" | "Etc/UTC")) {
         return Some("UTC");
     }
     let iana = zone.iana_name();
-    let same =
-        |windows: &&&str| iana.is_some() && event_time::zone_name(windows).as_deref() == iana;
+    let same = |windows: &&&str| iana.is_some() && time::zone_name(windows).as_deref() == iana;
     if let Some(found) = WINDOWS.iter().find(same) {
         return Some(found);
     }
     let clock = clock(&zone, day);
     let alike = |windows: &&&str| {
-        event_time::find_zone(windows).is_some_and(|zone| self::clock(&zone, day) == clock)
+        time::find_zone(windows).is_some_and(|zone| self::clock(&zone, day) == clock)
     };
     WINDOWS.iter().find(alike).copied()
 }
@@ -180,8 +179,8 @@ fn clock(zone: &TimeZone, day: Date) -> Vec<(Timestamp, i32)> {
     // Earlier than the event, because midnight differs between zones.
     let first = day.checked_sub(2.days()).unwrap_or(day);
     let last = day.checked_add(YEARS.years()).unwrap_or(Date::MAX);
-    let from = event_time::resolve(first.at(0, 0, 0, 0), &TimeZone::UTC);
-    let to = event_time::resolve(last.at(0, 0, 0, 0), &TimeZone::UTC);
+    let from = time::resolve(first.at(0, 0, 0, 0), &TimeZone::UTC);
+    let to = time::resolve(last.at(0, 0, 0, 0), &TimeZone::UTC);
     let mut clock = vec![(from, zone.to_offset(from).seconds())];
     let changes =
         zone.following(from).map(|change| (change.timestamp(), change.offset().seconds()));

@@ -15,7 +15,7 @@ mod upload;
 use async_trait::async_trait;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{AttachmentId, DraftId, MessageId, ThreadId};
+use daysheet_core::ids::{AttachmentId, DraftId, MessageId, ThreadId};
 use daysheet_core::provider::mail::{
     AttachmentContent, DraftOrigin, Drafts, MailPerson, OutgoingMessage, SendAlias, SendLookup,
     SendStatus, SentMessage, SourceMessage, StoredDraft, not_a_draft,

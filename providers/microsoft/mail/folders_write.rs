@@ -4,7 +4,7 @@
 //! refer to them by name.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::FolderId;
+use daysheet_core::ids::FolderId;
 use daysheet_core::provider::mail::{FolderRef, LabelLook};
 use daysheet_core::query::PLACES;
 use daysheet_core::schemas::CATEGORY_COLORS;

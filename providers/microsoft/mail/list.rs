@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::MessageId;
 use daysheet_core::project::project;
 use daysheet_core::provider::ListRequest;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::query::{NOTHING, PLACES, Query, QueryTerm};
 use daysheet_core::schemas::{CATEGORY, Service};
 use daysheet_core::text::{Note, note, ours, quoted};

@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time;
-use daysheet_core::provider::ids::{FolderId, MessageId};
+use daysheet_core::event::time;
+use daysheet_core::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{
     FolderKind, FolderRef, MailState, MessageAction, MessageActions, MessageFlag,
 };
@@ -400,5 +400,5 @@ fn due(flag: &Value) -> Option<Timestamp> {
         "" => "UTC",
         zone => zone,
     };
-    event_time::local(text(due, "dateTime"), zone)
+    time::local(text(due, "dateTime"), zone)
 }

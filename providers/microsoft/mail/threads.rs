@@ -11,8 +11,8 @@
 use std::collections::{HashMap, HashSet};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{MessageId, ThreadId};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::ids::{MessageId, ThreadId};
 use daysheet_core::provider::{
     BodyForm, FailedItem, ListPage, ListRequest, SearchTotal, ThreadMessage, ThreadRole,
     WholeThread,

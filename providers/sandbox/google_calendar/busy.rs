@@ -1,6 +1,7 @@
 //! Busy times of the user's own calendars and of other people of the sandbox.
 
-use daysheet_core::provider::calendar::{self, ShowAs};
+use daysheet_core::event::InvitationAnswer;
+use daysheet_core::event::ShowAs;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -91,8 +92,7 @@ fn busy(
     let mut all: Vec<(Timestamp, Timestamp)> = Vec::new();
     for it in agenda.occurrences(place, from, to) {
         let guest = owner.and_then(|owner| it.event.guest(owner));
-        let declined =
-            guest.is_some_and(|it| it.answer == Some(calendar::InvitationAnswer::Declined));
+        let declined = guest.is_some_and(|it| it.answer == Some(InvitationAnswer::Declined));
         // Declined and zero-length events take no time; a working location only says where one is.
         if declined || matches!(it.event.show, ShowAs::Free | ShowAs::Elsewhere) || it.from == it.to
         {

@@ -6,8 +6,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
+use daysheet_core::event::time::{EventTime, ZonedTime};
+use daysheet_core::event::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};

@@ -1,7 +1,8 @@
 //! The larger parts of an event as sent by clients: guests, the conference, the properties of event
 //! types, and properties that are stored as sent.
 
-use daysheet_core::provider::calendar::{self, EventGuest, EventVisibility, ShowAs};
+use daysheet_core::event::InvitationAnswer;
+use daysheet_core::event::{EventGuest, EventVisibility, ShowAs};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -57,9 +58,9 @@ pub(super) fn attendees(
         }
         let answer = match text("responseStatus")? {
             None | Some("needsAction") => None,
-            Some("accepted") => Some(calendar::InvitationAnswer::Accepted),
-            Some("declined") => Some(calendar::InvitationAnswer::Declined),
-            Some("tentative") => Some(calendar::InvitationAnswer::Tentative),
+            Some("accepted") => Some(InvitationAnswer::Accepted),
+            Some("declined") => Some(InvitationAnswer::Declined),
+            Some("tentative") => Some(InvitationAnswer::Tentative),
             Some(_) => return Err(bad_value("attendees.responseStatus")),
         };
         let flag = |key: &str| match one.get(key) {

@@ -6,9 +6,9 @@
 
 use std::str::FromStr;
 
-use daysheet_core::event_time::{ZonedTime, resolve};
-use daysheet_core::provider::calendar::{EventVisibility, ShowAs};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::{ZonedTime, resolve};
+use daysheet_core::event::{EventVisibility, ShowAs};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
@@ -245,7 +245,8 @@ fn repeat(
             }
             // `from_lines` drops dates that it cannot read, so they are counted first.
             "EXDATE" | "RDATE" => {
-                if daysheet_core::recurrence::dates(value, &zone).len() != value.split(',').count()
+                if daysheet_core::event::recurrence::dates(value, &zone).len()
+                    != value.split(',').count()
                 {
                     return Err(refused());
                 }

@@ -3,8 +3,8 @@
 //! The organizer changes an event for everyone. A guest may answer, invite others, and change their
 //! own properties; all other changes are refused.
 
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::EventGuest;
+use daysheet_core::event::EventGuest;
+use daysheet_core::event::time::{EventTime, ZonedTime};
 use serde_json::{Map, Value};
 
 use super::error::{self as refuse, bad_value};

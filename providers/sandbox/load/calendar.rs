@@ -21,9 +21,9 @@ use std::path::Path;
 
 use daysheet_core::clock::Clock;
 use daysheet_core::error::Result;
-use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::event::EventGuest;
+use daysheet_core::event::time::{self, EventTime};
 use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
-use daysheet_core::provider::calendar::EventGuest;
 use daysheet_core::text;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -294,7 +294,7 @@ impl CalendarLoader<'_> {
 
 /// Applies a file's properties to a calendar.
 fn dress(calendar: &mut StoredCalendar, file: &CalendarFile) {
-    if let Some(zone) = file.document.zone.as_deref().and_then(event_time::zone_name) {
+    if let Some(zone) = file.document.zone.as_deref().and_then(time::zone_name) {
         calendar.zone = zone;
     }
     calendar.access = file.access;
@@ -350,7 +350,7 @@ fn start_of_day(now: Timestamp) -> Timestamp {
 }
 
 fn default_zone() -> TimeZone {
-    event_time::find_zone(SAMPLE_ZONE).unwrap_or(TimeZone::UTC)
+    time::find_zone(SAMPLE_ZONE).unwrap_or(TimeZone::UTC)
 }
 
 /// Returns true for the path of a calendar file.

@@ -12,9 +12,9 @@ mod write;
 use std::collections::HashMap;
 
 use daysheet_core::clock::Clock;
-use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{EventGuest, EventVisibility, ShowAs};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::{self, EventTime, ZonedTime};
+use daysheet_core::event::{EventGuest, EventVisibility, ShowAs};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
@@ -111,7 +111,7 @@ impl StoredCalendar {
 
     /// Returns the zone, or UTC if it is unknown.
     pub fn time_zone(&self) -> TimeZone {
-        event_time::find_zone(&self.zone).unwrap_or(TimeZone::UTC)
+        time::find_zone(&self.zone).unwrap_or(TimeZone::UTC)
     }
 }
 

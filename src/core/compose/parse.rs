@@ -7,7 +7,7 @@ use mail_parser::{
 use super::ids::ends;
 use super::text as texts;
 use crate::error::{Error, Result};
-use crate::provider::ids::EmailAddress;
+use crate::ids::EmailAddress;
 use crate::provider::mail::{
     AttachmentContent, Importance, MailPerson, OutgoingAttachment, OutgoingMessage,
 };

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
-use crate::provider::ids::EmailAddress;
+use crate::ids::EmailAddress;
 use crate::provider::mail::MailPerson;
 use crate::text::sender_auth::is_mixed;
 use crate::text::{self, is_invisible, visible};

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::ids::{self, is_id};
 use super::people::{self, has_address};
 use crate::error::{Error, Result};
-use crate::provider::ids::EmailAddress;
+use crate::ids::EmailAddress;
 use crate::provider::mail::{MailPerson, SourceMessage};
 use crate::text;
 use crate::text::{Note, note, quoted_end};

@@ -10,7 +10,7 @@ use super::member::sample;
 use super::reader::ReadValue;
 use super::room::{RowRoom, clip};
 use super::times::minute;
-use crate::event_time;
+use crate::event::time;
 use crate::row::{CutCell, RowCell};
 use crate::schemas::{CellKind, TableColumn};
 use crate::text::deceptive;
@@ -39,13 +39,11 @@ fn exact_cell(kind: CellKind, value: ReadValue, zone: &TimeZone) -> Option<RowCe
         (CellKind::Count, ReadValue::Text(text)) => RowCell::Count(text.parse().ok()?),
         (CellKind::Words, ReadValue::Words(words)) => RowCell::Text(words.join(" ")),
         (CellKind::Time, ReadValue::Time(time)) => RowCell::Text(minute(time, zone)),
-        (CellKind::Start, ReadValue::When(start)) => RowCell::Text(event_time::start(start, zone)),
+        (CellKind::Start, ReadValue::When(start)) => RowCell::Text(time::start(start, zone)),
         (CellKind::Start, ReadValue::Beside(start, own)) => {
-            RowCell::Text(event_time::start_beside(start, zone, &own))
+            RowCell::Text(time::start_beside(start, zone, &own))
         }
-        (CellKind::End, ReadValue::Until(start, end)) => {
-            RowCell::Text(event_time::end(start, end, zone))
-        }
+        (CellKind::End, ReadValue::Until(start, end)) => RowCell::Text(time::end(start, end, zone)),
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::reader::{ReadValue, RowReader};
-use crate::event_time;
+use crate::event::time;
 use crate::schemas::TextForm;
 use crate::text;
 
@@ -17,7 +17,7 @@ pub(super) fn converted(
     reader.scalar(object, path).map_text(|text| match form {
         TextForm::Escaped => text::entities(&text).into_owned(),
         TextForm::Markup => plain(text),
-        TextForm::ZoneName => event_time::zone_name(&text).unwrap_or(text),
+        TextForm::ZoneName => time::zone_name(&text).unwrap_or(text),
     })
 }
 

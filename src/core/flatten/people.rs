@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::context::RowContext;
 use super::member::ListMember;
 use super::reader::{ReadValue, RowReader, at};
-use crate::event_time::{self, EventTime};
+use crate::event::time::{self, EventTime};
 use crate::schemas::{GuestNames, wire};
 use crate::text;
 use crate::text::MailAddress;
@@ -199,11 +199,10 @@ fn proposed(guest: &Value, path: &str, context: &RowContext) -> Option<String> {
     let (_, date_time, zone) = wire::WHEN;
     let time = |end: &str| {
         let part = |key: &str| span.get(end)?.get(key)?.as_str();
-        event_time::local(part(date_time)?, part(zone).unwrap_or("UTC")).map(EventTime::At)
+        time::local(part(date_time)?, part(zone).unwrap_or("UTC")).map(EventTime::At)
     };
     let (from, to) = (time(wire::SPAN.0)?, time(wire::SPAN.1)?);
-    let (start, end) =
-        (event_time::start(from, context.zone), event_time::end(from, to, context.zone));
+    let (start, end) = (time::start(from, context.zone), time::end(from, to, context.zone));
     Some(format!("{start} to {end}"))
 }
 

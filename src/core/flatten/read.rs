@@ -10,7 +10,7 @@ use super::member::ListMember;
 use super::reader::{ReadValue, RowReader, list, to_count};
 use super::sender_checks::{self, warnings_at};
 use super::{flags, forms, headers, ids, labels, people, times};
-use crate::event_time;
+use crate::event::time;
 use crate::schemas::{ColumnReader, ValueSource};
 use crate::text::opening;
 use crate::text::sender_auth::SenderWarning;
@@ -228,7 +228,7 @@ fn start(
     zone: ValueSource,
 ) -> ReadValue {
     let zone = match read(reader, object, zone) {
-        ReadValue::Text(name) => event_time::find_zone(&name),
+        ReadValue::Text(name) => time::find_zone(&name),
         _ => None,
     };
     match (read(reader, object, time), zone) {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::context::RowContext;
 use super::member::ListMember;
-use crate::event_time::EventTime;
+use crate::event::time::EventTime;
 use crate::text::invisible::{self, InvisibleUse};
 
 /// A value as read, before its column's kind and options are applied.

@@ -5,8 +5,8 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::reader::{ReadValue, RowReader, at};
-use crate::event_time::{self, EventTime};
-use crate::recurrence::EventRecurrence;
+use crate::event::recurrence::EventRecurrence;
+use crate::event::time::{self, EventTime};
 use crate::schemas::wire;
 
 /// Reads milliseconds since 1970, as a number or as text.
@@ -47,7 +47,7 @@ pub(super) fn google_when(reader: &mut RowReader, object: &Value, path: &str) ->
         (None, Some(given)) => given
             .parse()
             .ok()
-            .or_else(|| event_time::local(given, text(zone).unwrap_or("UTC")))
+            .or_else(|| time::local(given, text(zone).unwrap_or("UTC")))
             .map(EventTime::At),
         (None, None) => None,
     };
@@ -71,9 +71,9 @@ pub(super) fn graph_when(
     let text = |key: &str| parts.get(key).and_then(Value::as_str);
     let given = text(date_time).unwrap_or_default();
     let when = if all_day {
-        event_time::day(given).map(EventTime::Day)
+        time::day(given).map(EventTime::Day)
     } else {
-        event_time::local(given, text(zone).unwrap_or("UTC")).map(EventTime::At)
+        time::local(given, text(zone).unwrap_or("UTC")).map(EventTime::At)
     };
     when.map_or_else(|| reader.unexpected(value), ReadValue::When)
 }

@@ -1,9 +1,9 @@
 //! Calendar documents and their events as plain values, with the limits of their size. Reading and
 //! writing are in the files beside.
 
-use crate::event_time::{EventTime, ZonedTime};
-use crate::provider::calendar::{EventGuest, EventVisibility, ShowAs};
-use crate::recurrence::EventRecurrence;
+use crate::event::recurrence::EventRecurrence;
+use crate::event::time::{EventTime, ZonedTime};
+use crate::event::{EventGuest, EventVisibility, ShowAs};
 use crate::text::Note;
 
 /// An iCalendar document.
@@ -27,7 +27,7 @@ pub struct CalendarDocument {
 /// One `VEVENT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IcalEvent {
-    /// `UID`, in the form of [`series_uid`](super::series_uid).
+    /// `UID`, in the form of [`series_uid`](crate::event::series_uid).
     pub uid: String,
     /// `SEQUENCE`.
     pub sequence: u32,

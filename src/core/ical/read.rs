@@ -9,13 +9,13 @@ use super::event::{CalendarDocument, IcalEvent, MAX_DOCUMENT};
 use super::scan::{self, ContentLine, DocumentNotes, IcalComponent, IcalProperty, clean};
 use super::settle::{RawEvent, settle};
 use super::times::{alike, dates, end, floating, moment, replace_with_dates, stamp, until_day};
-use super::uid::series_uid;
 use super::values::{self, WrittenDate, utc};
 use super::zones::DocumentZones;
 use crate::error::{Error, Result};
-use crate::event_time::{self, EventTime, ZonedTime};
-use crate::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
-use crate::recurrence::{EventRecurrence, RecurrenceRule};
+use crate::event::recurrence::{EventRecurrence, RecurrenceRule};
+use crate::event::series_uid;
+use crate::event::time::{self, EventTime, ZonedTime};
+use crate::event::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use crate::text;
 use crate::text::{note, ours, quoted};
 
@@ -60,8 +60,8 @@ fn calendar(
     let method = some(root.text("METHOD").trim().to_ascii_uppercase());
     // RFC 7986, 5.1 has NAME, but most programs write the older property.
     let name = some(root.text("X-WR-CALNAME")).or_else(|| some(root.text("NAME")));
-    let zone = event_time::zone_name(&root.text("X-WR-TIMEZONE"));
-    let own = zone.as_deref().and_then(event_time::find_zone);
+    let zone = time::zone_name(&root.text("X-WR-TIMEZONE"));
+    let own = zone.as_deref().and_then(time::find_zone);
     // A file may contain several calendars, whose first one names the document.
     document.method = document.method.take().or(method);
     document.name = document.name.take().or(name);

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::event::IcalEvent;
-use crate::event_time::EventTime;
-use crate::provider::calendar::{EventGuest, InvitationAnswer};
+use crate::event::time::EventTime;
+use crate::event::{EventGuest, InvitationAnswer};
 use crate::schemas::wire;
 
 /// Returns an event as an object for the table's sources. `kind` is the document's method;

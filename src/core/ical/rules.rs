@@ -11,8 +11,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::scan::IcalComponent;
 use super::values::date_time;
-use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd};
+use crate::event::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd};
+use crate::event::time::{self, EventTime, ZonedTime};
 
 /// The maximum number of onsets of one observance: all since 1601, and some more.
 const ONSETS: usize = 1_000;
@@ -54,7 +54,7 @@ pub fn read(part: &IcalComponent, years: (i16, i16), room: &mut usize) -> Option
     for one in observances.filter(|one| matches!(one.name.as_str(), "STANDARD" | "DAYLIGHT")) {
         let to = offset(one, "TZOFFSETTO")?;
         let from = offset(one, "TZOFFSETFROM").unwrap_or(to);
-        let at = |local| event_time::resolve(local, &TimeZone::UTC).as_second() - i64::from(from);
+        let at = |local| time::resolve(local, &TimeZone::UTC).as_second() - i64::from(from);
         let (start, ends, onsets) = onsets(one, from, years)?;
         first = first.min(at(start));
         recurs |= !ends;
@@ -143,7 +143,7 @@ fn onsets(
                         ) => start,
                         _ => return None,
                     };
-                    let at = event_time::resolve(local(date_time(at)?.0), &TimeZone::UTC);
+                    let at = time::resolve(local(date_time(at)?.0), &TimeZone::UTC);
                     extra.push(EventTime::At(at));
                 }
             }

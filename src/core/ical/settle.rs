@@ -9,8 +9,8 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use super::event::IcalEvent;
 use super::scan::DocumentNotes;
 use super::values::WrittenDate;
-use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, compact, compact_day};
+use crate::event::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, compact, compact_day};
+use crate::event::time::{self, EventTime, ZonedTime};
 use crate::text::{note, ours};
 
 /// The maximum number of rules that are expanded to interpret a document, and of days of each.
@@ -268,7 +268,7 @@ impl SplitSeries {
                 (start.clone(), end.clone(), TimeZone::UTC)
             }
             (ZonedTime::At(_, name), start @ ZonedTime::At(..), end) => {
-                let zone = event_time::find_zone(name)?;
+                let zone = time::find_zone(name)?;
                 (local(start.when(), &zone, name), local(end.when(), &zone, name), zone)
             }
             _ => return None,
@@ -319,7 +319,7 @@ impl SplitSeries {
             EventTime::Day(day) => EventTime::Day(day.checked_add(self.days.days()).ok()?),
             EventTime::At(at) => {
                 let local = self.zone.to_datetime(at).checked_add(self.by).ok()?;
-                EventTime::At(event_time::resolve(local, &self.zone))
+                EventTime::At(time::resolve(local, &self.zone))
             }
         })
     }
@@ -350,7 +350,7 @@ impl SplitSeries {
                 return None;
             }
         }
-        let utc = |at| event_time::resolve(at, &TimeZone::UTC);
+        let utc = |at| time::resolve(at, &TimeZone::UTC);
         rule.until = match rule.until {
             None => None,
             Some(RuleEnd::Day(day)) => Some(RuleEnd::Day(day.checked_add(self.days.days()).ok()?)),
@@ -381,7 +381,7 @@ fn parted_uid(uid: &str, at: EventTime) -> String {
 fn local(when: EventTime, zone: &TimeZone, name: &str) -> ZonedTime {
     let at = when.instant(zone);
     match zone.to_datetime(at) {
-        local if event_time::resolve(local, zone) == at => ZonedTime::At(local, name.to_owned()),
+        local if time::resolve(local, zone) == at => ZonedTime::At(local, name.to_owned()),
         _ => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
     }
 }
@@ -404,7 +404,7 @@ fn periods(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
         else {
             continue;
         };
-        let known_zone = event_time::find_zone(zone).unwrap_or(TimeZone::UTC);
+        let known_zone = time::find_zone(zone).unwrap_or(TimeZone::UTC);
         let local = |at: Timestamp| local(EventTime::At(at), &known_zone, zone);
         // An estimate of the bytes that each copy takes.
         let size = entry.title.len() + entry.place.len() + entry.notes.len();

@@ -12,8 +12,8 @@ use super::scan::{ContentLine, DocumentNotes, IcalComponent, IcalProperty};
 use super::settle::{day, days};
 use super::values::{self, WrittenDate};
 use super::zones::{DocumentZones, IcalZone};
-use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd};
+use crate::event::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd};
+use crate::event::time::{self, EventTime, ZonedTime};
 
 /// The maximum number of dates that replace a rule.
 const DATES: usize = 500;
@@ -64,13 +64,13 @@ pub fn replace_with_dates(
     let utc = |when: EventTime| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
     let mut rule = RecurrenceRule::foreign(&repeat.rule)?;
     if let Some(RuleEnd::Utc(at)) = rule.until {
-        let at = event_time::resolve(at, &TimeZone::UTC);
+        let at = time::resolve(at, &TimeZone::UTC);
         rule.until = Some(RuleEnd::Local(zone.to_datetime(at)));
     }
     let by_clock = EventRecurrence { rule: rule.write(), ..EventRecurrence::default() };
     let start = ZonedTime::At(start, "UTC".to_owned());
     let found = by_clock.occurrences(&start, Timestamp::MIN, Timestamp::MAX, DATES);
-    let times = found.iter().map(|at| event_time::resolve(utc(*at), zone));
+    let times = found.iter().map(|at| time::resolve(utc(*at), zone));
     repeat.extra.extend(times.map(EventTime::At));
     repeat.rule.clear();
     Some(found.len())
@@ -83,7 +83,7 @@ pub fn until_day(repeat: &mut EventRecurrence, zones: &DocumentZones) {
         return;
     };
     if let Some(RuleEnd::Utc(at)) = rule.until {
-        let when = event_time::resolve(at, &TimeZone::UTC);
+        let when = time::resolve(at, &TimeZone::UTC);
         let mut local = zones.all().map(|zone| zone.to_datetime(when));
         let begins = local.find(|local| local.time() == Time::midnight());
         rule.until = Some(RuleEnd::Day(begins.unwrap_or(at).date()));
@@ -159,7 +159,7 @@ pub fn alike(
 ) -> Vec<EventTime> {
     let (start, own) = start;
     let named = match start {
-        ZonedTime::At(_, name) => event_time::find_zone(name),
+        ZonedTime::At(_, name) => time::find_zone(name),
         ZonedTime::Day(_) => None,
     };
     let is_time = |one: &WrittenDate| !one.when.is_day();
@@ -176,7 +176,7 @@ pub fn alike(
         }
         (ZonedTime::At(..), EventTime::At(_), Some(local_time)) if one.floating => {
             let zone = own.or(named.as_ref()).unwrap_or(zones.floating());
-            EventTime::At(event_time::resolve(local_time, zone))
+            EventTime::At(time::resolve(local_time, zone))
         }
         (_, when, _) => when,
     };
@@ -257,16 +257,15 @@ fn after(start: &ZonedTime, length: &ICalendarDuration) -> Option<ZonedTime> {
             ZonedTime::Day(end.checked_add(Span::new().try_days(whole).ok()?).ok()?)
         }
         ZonedTime::At(local, name) => {
-            let zone = event_time::find_zone(name)?;
+            let zone = time::find_zone(name)?;
             let end: DateTime = local.checked_add(days).ok()?;
             if seconds == 0 {
                 return Some(ZonedTime::At(end, name.clone()));
             }
-            let end = event_time::resolve(end, &zone)
-                .checked_add(SignedDuration::from_secs(seconds))
-                .ok()?;
+            let end =
+                time::resolve(end, &zone).checked_add(SignedDuration::from_secs(seconds)).ok()?;
             let local = zone.to_datetime(end);
-            if event_time::resolve(local, &zone) == end {
+            if time::resolve(local, &zone) == end {
                 ZonedTime::At(local, name.clone())
             } else {
                 // The second of two instants with the same local time can only be written in

@@ -6,8 +6,8 @@ use calcard::common::PartialDateTime;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 
-use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::RuleEnd;
+use crate::event::recurrence::RuleEnd;
+use crate::event::time::{self, EventTime, ZonedTime};
 
 /// A date or time together with its written form.
 #[derive(Debug, Clone, Copy)]
@@ -52,15 +52,15 @@ pub fn date_time(at: &PartialDateTime) -> Option<(RuleEnd, Option<Offset>)> {
 pub fn when(at: &PartialDateTime, zone: &TimeZone) -> Option<EventTime> {
     Some(match date_time(at)? {
         (RuleEnd::Day(day), _) => EventTime::Day(day),
-        (RuleEnd::Utc(local), _) => EventTime::At(event_time::resolve(local, &TimeZone::UTC)),
+        (RuleEnd::Utc(local), _) => EventTime::At(time::resolve(local, &TimeZone::UTC)),
         (RuleEnd::Local(local), Some(offset)) => {
-            EventTime::At(event_time::resolve(local, &TimeZone::fixed(offset)))
+            EventTime::At(time::resolve(local, &TimeZone::fixed(offset)))
         }
-        (RuleEnd::Local(local), None) => EventTime::At(event_time::resolve(local, zone)),
+        (RuleEnd::Local(local), None) => EventTime::At(time::resolve(local, zone)),
     })
 }
 
 /// Converts a local time in a zone to UTC.
 pub fn utc(local: DateTime, zone: &TimeZone) -> ZonedTime {
-    EventTime::At(event_time::resolve(local, zone)).in_utc()
+    EventTime::At(time::resolve(local, zone)).in_utc()
 }

@@ -15,9 +15,9 @@ use jiff::tz::TimeZone;
 
 use super::event::{CalendarDocument, IcalEvent};
 use super::scan::clean;
-use crate::event_time::{EventTime, ZonedTime};
-use crate::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
-use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, until_of};
+use crate::event::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, until_of};
+use crate::event::time::{EventTime, ZonedTime};
+use crate::event::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 
 /// The product identifier of our documents.
 const PRODUCT: &str = "-//Daysheet//Daysheet//EN";

@@ -17,8 +17,8 @@ use jiff::{Timestamp, ToSpan};
 use super::rules::{self, ZoneRules};
 use super::scan::{DocumentNotes, IcalComponent};
 use super::values::{date_time, utc};
-use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::RuleEnd;
+use crate::event::recurrence::RuleEnd;
+use crate::event::time::{self, EventTime, ZonedTime};
 use crate::text::{note, ours, quoted};
 
 /// The first and last year whose rules are compared.
@@ -122,7 +122,7 @@ impl DocumentZones {
                 (Some(known), Some(own)) if times.any(|at| differ(&own, &known, *at)) => {
                     take(format!(
                         "has different rules here than {}: these are used (RFC 5545)",
-                        event_time::zone_label(&known)
+                        time::zone_label(&known)
                     ));
                     own_or_fixed(own)
                 }
@@ -131,7 +131,7 @@ impl DocumentZones {
                 (Some(known), _) => {
                     // A location is certain, a number is a guess and needs a note.
                     if part.text("X-LIC-LOCATION").is_empty() {
-                        take(format!("is read as {}", event_time::zone_label(&known)));
+                        take(format!("is read as {}", time::zone_label(&known)));
                     }
                     IcalZone::Named(known)
                 }
@@ -140,7 +140,7 @@ impl DocumentZones {
                     let Some(fixed) = rules::standard(part).and_then(fixed) else {
                         continue;
                     };
-                    take(format!("is read as {}", event_time::zone_label(&fixed)));
+                    take(format!("is read as {}", time::zone_label(&fixed)));
                     IcalZone::new(fixed)
                 }
             };
@@ -186,7 +186,7 @@ impl DocumentZones {
             note!(
                 "unknown time zone {}: read as {}",
                 quoted(id),
-                ours(event_time::zone_label(&self.floating))
+                ours(time::zone_label(&self.floating))
             ),
         );
         floating()
@@ -290,7 +290,7 @@ fn key(id: &str) -> String {
 }
 
 fn by_name(id: &str) -> Option<TimeZone> {
-    if let Some(zone) = event_time::find_zone(id) {
+    if let Some(zone) = time::find_zone(id) {
         return Some(zone);
     }
     // Some programs prepend a path: `/example.org/20250101/Europe/Berlin`.
@@ -299,7 +299,7 @@ fn by_name(id: &str) -> Option<TimeZone> {
         let at = parts.len().checked_sub(many).filter(|at| *at > 0)?;
         parts.get(at..).map(|tail| tail.join("/"))
     });
-    tails.into_iter().find_map(|name| event_time::find_zone(&name))
+    tails.into_iter().find_map(|name| time::find_zone(&name))
 }
 
 /// Returns the zone that a `VTIMEZONE` names in addition to its rules.
@@ -318,8 +318,8 @@ fn zone_of(zone: &IcalComponent) -> Option<TimeZone> {
 /// and the rules differ from that zone's in every year since [`OLDEST`].
 fn differ(own: &ZoneRules, named: &TimeZone, at: DateTime) -> bool {
     let first_of = |year: i16| Date::new(year, 1, 1).map(|day| EventTime::Day(day).instant(named));
-    let when = event_time::resolve(at, &own.zone);
-    if !own.is_known_at(when) || when == event_time::resolve(at, named) {
+    let when = time::resolve(at, &own.zone);
+    if !own.is_known_at(when) || when == time::resolve(at, named) {
         return false;
     }
     let same = |year: i16| {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::ids::{AccountId, EmailAddress};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ids::{AccountId, EmailAddress};
 
 /// The state of an account's grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::ids::MessageId;
 use crate::error::Error;
+use crate::ids::MessageId;
 use crate::text::Note;
 
 /// One page of a list.

@@ -14,9 +14,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ids::{AttachmentId, DraftId, EmailAddress, FolderId, MessageId, ThreadId};
 use crate::call::client::ClientPrompts;
 use crate::error::{Error, ErrorKind, Result};
+use crate::ids::{AttachmentId, DraftId, EmailAddress, FolderId, MessageId, ThreadId};
 use crate::query::Query;
 use crate::words;
 

@@ -18,7 +18,7 @@ use jiff::{Span, Timestamp, ToSpan, Zoned};
 use super::clock::{self, ClockTime};
 use super::parsed::{ParsedTime, TimeContext, later};
 use crate::error::{Error, Result};
-use crate::event_time;
+use crate::event::time;
 
 /// The meaning of a date in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,11 +75,8 @@ impl DateWords {
                         if day.weekday() == named_day {
                             Ok(Some(Self::Days(day, day)))
                         } else {
-                            Err(Error::argument(format!(
-                                "that day is {}",
-                                event_time::weekday(day)
-                            ))
-                            .next("correct the weekday or the date"))
+                            Err(Error::argument(format!("that day is {}", time::weekday(day)))
+                                .next("correct the weekday or the date"))
                         }
                     }
                     _ => Ok(None),

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Unit};
 
 use crate::error::{Error, Result};
-use crate::event_time::{self, EventTime, ZonedTime};
+use crate::event::time::{self, EventTime, ZonedTime};
 
 /// The current time, and the zone of times that state none.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ impl ParsedTime {
         match self {
             Self::Day(day) => ZonedTime::Day(day),
             Self::At(local, at) => match zone.iana_name() {
-                Some(name) if event_time::resolve(local, zone) == at => {
+                Some(name) if time::resolve(local, zone) == at => {
                     ZonedTime::At(local, name.to_owned())
                 }
                 _ => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
@@ -68,7 +68,7 @@ impl ParsedTime {
     /// Formats `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day, for reporting how a text
     /// was understood.
     pub fn formatted(&self, zone: &TimeZone) -> String {
-        event_time::start(self.when(), zone)
+        time::start(self.when(), zone)
     }
 
     /// Returns its day.

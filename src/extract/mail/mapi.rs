@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use daysheet_core::event_time::find_zone;
+use daysheet_core::event::time::find_zone;
 use daysheet_core::provider::{MessageContent, PlainText, TextPart};
 use daysheet_core::text::charset;
 use encoding_rs::{Encoding, UTF_16LE, WINDOWS_1252};

@@ -6,7 +6,7 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use daysheet_core::access::AccessLevel;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::{Account, AccountStatus};
 use maud::{Markup, html};
 use serde::Deserialize;

@@ -2,7 +2,7 @@
 
 use axum::extract::Query;
 use axum::response::Response;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::ids::AccountId;
 use daysheet_core::text::quoted;
 
 use crate::pipeline::context::Context;

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use daysheet_core::budget::WholeAnswer;
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::ids::AccountId;
 use daysheet_core::row::RowCell;
 
 /// The record of untrusted text that was shown, and of known recipients.

@@ -9,7 +9,7 @@ use daysheet_core::budget::{WholeAnswer, value};
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::encode::{Delimiter, Format};
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::EVENT;
 use serde_json::Value;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use daysheet_core::budget::{LongText, WholeAnswer};
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::row::RowCell;
 use daysheet_core::text::brief;
 use serde::{Deserialize, Serialize};

@@ -5,8 +5,8 @@
 
 use daysheet_core::access::AccessLevel;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::calendar::{EventChange, EventData, EventGuest};
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::event::{Event, EventGuest, EventPatch};
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::text::Note;
 use daysheet_core::text::{cell, clip};
 
@@ -26,7 +26,7 @@ const SHOWN: usize = 200;
 /// A write to an event, as far as it concerns others.
 pub(super) enum EventWrite<'a> {
     /// A change.
-    Change(&'a EventChange),
+    Change(&'a EventPatch),
     /// A deletion; true if the people concerned are notified.
     Delete(bool),
 }
@@ -46,7 +46,7 @@ impl WriteAudience {
     }
 
     /// Adds everyone on an event except its organizer.
-    pub(super) fn everybody_on(&mut self, facts: &EventData, own: &EmailAddress) {
+    pub(super) fn everybody_on(&mut self, facts: &Event, own: &EmailAddress) {
         self.guests(&facts.guests, own);
         if facts.omitted {
             self.join(&Self::unlisted("people the service does not name"));
@@ -54,7 +54,7 @@ impl WriteAudience {
     }
 
     /// Adds the organizer of an event, unless that is the account's owner.
-    pub(crate) fn organizer(&mut self, facts: &EventData) {
+    pub(crate) fn organizer(&mut self, facts: &Event) {
         match &facts.organizer {
             _ if facts.own => {}
             Some(organizer) => self.add([organizer.as_str()]),
@@ -126,7 +126,7 @@ pub(super) async fn find_audience(
     if facts.own && facts.repeat.is_some() {
         on_it.guests(&guests_of_exceptions(target).await?, own);
     }
-    if let EventWrite::Change(EventChange { guests: Some(list), .. }) = planned {
+    if let EventWrite::Change(EventPatch { guests: Some(list), .. }) = planned {
         on_it.guests(list, own);
     }
     concerned |= on_it != WriteAudience::default();
@@ -207,13 +207,13 @@ pub(super) async fn agreed_for(
 }
 
 /// Returns true for a change that others can see.
-fn is_seen(change: &EventChange) -> bool {
+fn is_seen(change: &EventPatch) -> bool {
     // These fields are the user's own; others see a change of any other field.
-    let own = EventChange {
+    let own = EventPatch {
         show: change.show,
         reminder: change.reminder,
         category: change.category.clone(),
-        ..EventChange::default()
+        ..EventPatch::default()
     };
     *change != own
 }

@@ -4,8 +4,8 @@
 //! The brief, searches, writes and invitations share this rule.
 
 use daysheet_core::choice::WordChoice;
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{EventData, InvitationAnswer, ShowAs};
+use daysheet_core::event::time::EventTime;
+use daysheet_core::event::{Event, InvitationAnswer, ShowAs};
 use daysheet_core::text::{Note, note, ours};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
@@ -39,7 +39,7 @@ pub(crate) struct TimeClaim {
 
 impl TimeClaim {
     /// Returns the claim of an event; `main` if it is in the account's main calendar.
-    pub(crate) fn new(facts: &EventData, main: bool) -> Self {
+    pub(crate) fn new(facts: &Event, main: bool) -> Self {
         let invited = !facts.own && facts.answer.is_none();
         Self {
             show: if facts.busy { facts.show } else { ShowAs::Free },
@@ -91,17 +91,13 @@ pub(super) fn overlap(
 
 /// Returns the word for the reader's absence, if an event marks one: out of office, or working
 /// elsewhere. Such an event does not compete, even if the service counts it as busy.
-pub(crate) fn away(facts: &EventData) -> Option<&'static str> {
+pub(crate) fn away(facts: &Event) -> Option<&'static str> {
     let is_away = matches!(facts.show, ShowAs::Oof | ShowAs::Elsewhere);
     (is_away && !facts.cancelled && !is_declined(facts)).then(|| facts.show.word())
 }
 
 /// Returns true if a time overlaps an event of [`away`], which may be a whole day.
-pub(super) fn meets_absence(
-    time: (EventTime, EventTime),
-    away: &EventData,
-    zone: &TimeZone,
-) -> bool {
+pub(super) fn meets_absence(time: (EventTime, EventTime), away: &Event, zone: &TimeZone) -> bool {
     time.0.instant(zone) < away.end.instant(zone) && away.start.instant(zone) < time.1.instant(zone)
 }
 
@@ -122,13 +118,13 @@ pub(crate) fn first_events(mut events: Vec<String>) -> String {
 }
 
 /// Returns true for an event that the reader has declined.
-pub(crate) fn is_declined(facts: &EventData) -> bool {
+pub(crate) fn is_declined(facts: &Event) -> bool {
     facts.answer == Some(InvitationAnswer::Declined)
 }
 
 /// Returns the overlaps among events, in the order of their first events. The events are
 /// sorted by their start; `true` if one is in its account's main calendar.
-pub(crate) fn clashes(events: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<EventClash> {
+pub(crate) fn clashes(events: &[(usize, &Event, bool)], zone: &TimeZone) -> Vec<EventClash> {
     let busy: Vec<_> = events
         .iter()
         .map(|(at, facts, main)| (*at, *facts, TimeClaim::new(facts, *main)))

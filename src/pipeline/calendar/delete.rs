@@ -5,8 +5,9 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
 use daysheet_core::call::progress;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time;
-use daysheet_core::provider::calendar::{EventChange, EventGuest, GuestNotice};
+use daysheet_core::event::time;
+use daysheet_core::event::{EventGuest, EventPatch};
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, note, ours};
 
 use super::guests::{notified, notify_missing, others};
@@ -33,12 +34,12 @@ enum DeletionTarget {
     /// An event, an occurrence, or a series as a whole.
     Whole,
     /// The part of a series from an occurrence on.
-    Rest(Box<EventChange>),
+    Rest(Box<EventPatch>),
 }
 
 impl DeletionTarget {
     /// Returns the change that it consists of, if it leaves a part.
-    fn change(&self) -> Option<&EventChange> {
+    fn change(&self) -> Option<&EventPatch> {
         match self {
             Self::Whole => None,
             Self::Rest(change) => Some(change),
@@ -232,8 +233,8 @@ async fn plan_deletion(
                 None => (master, DeletionTarget::Whole, "the whole series".to_owned()),
                 Some(rest) => {
                     let change =
-                        EventChange { repeat: Some(Some(rest.before)), ..EventChange::default() };
-                    let from = event_time::start(seen.0, zone);
+                        EventPatch { repeat: Some(Some(rest.before)), ..EventPatch::default() };
+                    let from = time::start(seen.0, zone);
                     let what = format!("from {from} on");
                     (master, DeletionTarget::Rest(Box::new(change)), what)
                 }

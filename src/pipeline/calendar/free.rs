@@ -19,7 +19,7 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::choice::WordChoice;
 use daysheet_core::encode::Document;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{EventTime, find_zone, zone_label};
+use daysheet_core::event::time::{EventTime, find_zone, zone_label};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::WorkingHours;

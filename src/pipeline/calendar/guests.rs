@@ -3,8 +3,9 @@
 
 use daysheet_core::compose::people;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::calendar::{EventData, EventGuest, GuestNotice};
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::event::{Event, EventGuest};
+use daysheet_core::ids::EmailAddress;
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::provider::mail::MailPerson;
 use daysheet_core::provider::{Account, CalendarCapabilities};
 use daysheet_core::text::{Note, brief, note, ours};
@@ -136,7 +137,7 @@ pub(crate) fn guests_of(words: &EventWords, notes: &mut Vec<Note>) -> Result<Vec
 /// Returns the guests after a change, if they differ from those before.
 pub(crate) fn changed(
     words: &EventWords,
-    now: &EventData,
+    now: &Event,
     notes: &mut Vec<Note>,
 ) -> Result<Option<Vec<EventGuest>>> {
     let mut list = now.guests.clone();
@@ -166,7 +167,7 @@ pub(crate) fn changed(
 }
 
 /// Combines a guest of the call with the known facts about them.
-fn combine(guest: &EventGuest, now: &EventData) -> EventGuest {
+fn combine(guest: &EventGuest, now: &Event) -> EventGuest {
     match now.guests.iter().find(|known| is_same(known, guest)) {
         Some(known) => EventGuest { optional: guest.optional, ..known.clone() },
         None => guest.clone(),

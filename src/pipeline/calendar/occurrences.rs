@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use daysheet_core::error::Result;
+use daysheet_core::event::{Event, EventPatch};
+use daysheet_core::ids::{AccountId, EventId};
 use daysheet_core::project::project;
-use daysheet_core::provider::calendar::{EventChange, EventData};
-use daysheet_core::provider::ids::{AccountId, EventId};
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::{Note, note, ours};
@@ -47,7 +47,7 @@ pub(crate) struct KnownOccurrence {
 /// A series that was written, for the rows of its occurrences.
 struct WrittenSeries {
     owner: CalendarOwner,
-    facts: EventData,
+    facts: Event,
 }
 
 /// The occurrences that a report is about: those known before its writes, and the series
@@ -81,7 +81,7 @@ impl SeriesLog {
 }
 
 /// Returns true for a change after which the occurrences of a series differ from those shown.
-pub(super) fn is_visible(change: &EventChange) -> bool {
+pub(super) fn is_visible(change: &EventPatch) -> bool {
     change.time.is_some()
         || change.repeat.is_some()
         || change.title.is_some()
@@ -94,7 +94,7 @@ pub(super) fn is_visible(change: &EventChange) -> bool {
 pub(super) async fn known_before(
     ctx: &Context,
     owner: &CalendarOwner,
-    series: &EventData,
+    series: &Event,
     from: Option<Timestamp>,
 ) -> Vec<KnownOccurrence> {
     if series.repeat.is_none() {
@@ -111,7 +111,7 @@ pub(super) async fn known_before(
 async fn known_occurrences(
     ctx: &Context,
     owner: &CalendarOwner,
-    series: &EventData,
+    series: &Event,
 ) -> Result<Vec<KnownOccurrence>> {
     let account = &owner.account.id;
     let found = occurrences(ctx, owner, series).await?;
@@ -175,12 +175,12 @@ pub(crate) async fn follow(
 async fn move_handles(
     ctx: &Context,
     owner: &CalendarOwner,
-    found: &[(EventData, Value)],
+    found: &[(Event, Value)],
     known: &mut Vec<KnownOccurrence>,
 ) -> Result<()> {
     let account = &owner.account.id;
     let zone = &ctx.config.zone;
-    let mut free: BTreeMap<&str, (Timestamp, &EventData)> =
+    let mut free: BTreeMap<&str, (Timestamp, &Event)> =
         found.iter().map(|(facts, _)| (facts.id.as_str(), (by_rule(facts, zone), facts))).collect();
     let mut shown = Vec::new();
     // First those that kept their ids, then those at the same time, then the nearest: an occurrence
@@ -215,7 +215,7 @@ async fn move_handles(
 async fn list(
     ctx: &Context,
     owner: &CalendarOwner,
-    mut found: Vec<(EventData, Value)>,
+    mut found: Vec<(Event, Value)>,
     rows: &mut RowTable,
     notes: &mut Vec<Note>,
 ) {
@@ -227,7 +227,7 @@ async fn list(
     let is_cut = found.len() > LISTED;
     found.truncate(LISTED);
     let context = ctx.context_for(owner.port.api(), &owner.label, &owner.account);
-    let (facts, values): (Vec<EventData>, Vec<Value>) = found.into_iter().unzip();
+    let (facts, values): (Vec<Event>, Vec<Value>) = found.into_iter().unzip();
     let mut some = rows_of(&context, &EVENT, rows.columns(), &values, notes);
     hand_out_after(ctx, &mut some, &owner.account, notes).await;
     if let Err(error) = remember_events(ctx, &some, facts.into_iter().map(Some)).await {
@@ -244,8 +244,8 @@ async fn list(
 async fn occurrences(
     ctx: &Context,
     owner: &CalendarOwner,
-    series: &EventData,
-) -> Result<Vec<(EventData, Value)>> {
+    series: &Event,
+) -> Result<Vec<(Event, Value)>> {
     let (now, start) = (ctx.now(), series.start.instant(&ctx.config.zone));
     let from = now.max(start).checked_sub(BEHIND).unwrap_or(now);
     let to = now.max(start).checked_add(AHEAD).unwrap_or(now);
@@ -256,7 +256,7 @@ async fn occurrences(
 }
 
 /// Returns the start of an occurrence according to the rule of its series.
-fn by_rule(facts: &EventData, zone: &TimeZone) -> Timestamp {
+fn by_rule(facts: &Event, zone: &TimeZone) -> Timestamp {
     facts.original.unwrap_or(facts.start).instant(zone)
 }
 

@@ -7,11 +7,10 @@ use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Result};
+use daysheet_core::event::{Event, EventGuest, EventPatch, InvitationAnswer};
+use daysheet_core::ids::{AccountId, EmailAddress, MessageId};
 use daysheet_core::provider::CalendarCapabilities;
-use daysheet_core::provider::calendar::{
-    EventChange, EventData, EventGuest, InvitationAnswer, InvitationReply,
-};
-use daysheet_core::provider::ids::{AccountId, EmailAddress, MessageId};
+use daysheet_core::provider::calendar::InvitationReply;
 use daysheet_core::text::{Note, note, quoted};
 use serde_json::Value;
 
@@ -259,7 +258,7 @@ async fn write_reply(
     let write = port.respond(&target.value, reply);
     if port.capabilities().public_answers && !request.notifies() {
         // An answer changes no field of the event.
-        let change = EventChange::default();
+        let change = EventPatch::default();
         let logged = LoggedWrite { target, change: Some(&change), entry };
         write_event(ctx, logged, report, write).await
     } else {
@@ -281,7 +280,7 @@ fn earlier_comment(target: &EventTarget, is_replaced: bool) -> Option<Note> {
 
 /// Returns the audience of an answer.
 pub(super) fn reply_audience(
-    facts: &EventData,
+    facts: &Event,
     can: &CalendarCapabilities,
     request: &CalendarRespond,
     own: &EmailAddress,

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use daysheet_core::encode::Document;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::event::Event;
+use daysheet_core::event::time::{self, EventTime};
+use daysheet_core::ids::EventId;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::calendar::{Calendars, EventData};
-use daysheet_core::provider::ids::EventId;
+use daysheet_core::provider::calendar::Calendars;
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{ColumnLevel, EVENT};
 use daysheet_core::text::{self, Note};
@@ -45,7 +46,7 @@ pub(crate) struct EventTarget {
     number: Option<u64>,
     /// The complete event.
     pub(crate) value: Value,
-    pub(crate) facts: EventData,
+    pub(crate) facts: Event,
 }
 
 impl EventTarget {
@@ -61,7 +62,7 @@ impl EventTarget {
 
     /// Returns the zone of its times; `zone` if that is not reported.
     pub(crate) fn zone(&self, zone: &TimeZone) -> TimeZone {
-        let own = self.facts.zone.as_deref().and_then(event_time::find_zone);
+        let own = self.facts.zone.as_deref().and_then(time::find_zone);
         own.unwrap_or_else(|| zone.clone())
     }
 
@@ -136,19 +137,19 @@ pub(super) fn listed(mut lines: Vec<String>) -> String {
 }
 
 /// Formats an event on one line: its time and its title.
-pub(super) fn event_line(facts: &EventData, zone: &TimeZone) -> String {
+pub(super) fn event_line(facts: &Event, zone: &TimeZone) -> String {
     format!("{} {}", span(facts.start, facts.end, zone), title(facts))
 }
 
 /// Returns the title of an event, clean and short.
-pub(crate) fn title(facts: &EventData) -> String {
+pub(crate) fn title(facts: &Event) -> String {
     short(&facts.title)
 }
 
 /// Formats `Tue 2026-02-03 09h00 to 10h00`; `Tue 2026-02-03` for one whole day.
 pub(crate) fn span(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
-    let start = event_time::start(from, zone);
-    let end = event_time::end(from, to, zone);
+    let start = time::start(from, zone);
+    let end = time::end(from, to, zone);
     if start.ends_with(&end) { start } else { format!("{start} to {end}") }
 }
 
@@ -231,7 +232,7 @@ pub(super) async fn as_target(
     ctx: &Context,
     owner: &CalendarOwner,
     value: Value,
-    facts: EventData,
+    facts: Event,
 ) -> Result<EventTarget> {
     let (handle, number) = event_handle(ctx, owner, &facts.id).await?;
     Ok(EventTarget { owner: owner.clone(), handle, number, value, facts })
@@ -242,7 +243,7 @@ pub(super) async fn as_target_after(
     ctx: &Context,
     owner: &CalendarOwner,
     value: Value,
-    facts: EventData,
+    facts: Event,
     notes: &mut Vec<Note>,
 ) -> EventTarget {
     let kind = HandleKind::Event;

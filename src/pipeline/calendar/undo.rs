@@ -5,7 +5,8 @@
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::calendar::{EventChange, GuestNotice};
+use daysheet_core::event::EventPatch;
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{note, ours};
 use serde_json::Value;
 
@@ -148,7 +149,7 @@ async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<UndoPlan> {
         && let Some(before) = owner.port.event_data(before)
         && (now.facts.start, now.facts.end, &now.facts.repeat)
             != (before.start, before.end, &before.repeat)
-        && has_exceptions(now, Some(&EventChange { repeat: Some(None), ..EventChange::default() }))
+        && has_exceptions(now, Some(&EventPatch { repeat: Some(None), ..EventPatch::default() }))
             .await
     {
         return Ok(UndoPlan::Nothing("skipped", "occurrences were changed since: left as it is"));
@@ -226,13 +227,13 @@ async fn take_back(
 impl UndoStep {
     /// Returns a change that concerns as many people as restoring the event does; `None` if the
     /// event is deleted.
-    fn change(&self) -> Option<EventChange> {
+    fn change(&self) -> Option<EventPatch> {
         let before = self.target.owner.port.event_data(self.before.as_ref()?)?;
-        Some(EventChange {
+        Some(EventPatch {
             title: Some(before.title),
             guests: Some(before.guests),
             repeat: Some(before.repeat),
-            ..EventChange::default()
+            ..EventPatch::default()
         })
     }
 }

@@ -4,8 +4,9 @@
 //! Before a change or a deletion, the event is sealed and stored, unless the write notifies someone.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::calendar::{EventChange, GuestNotice};
-use daysheet_core::provider::ids::CalendarId;
+use daysheet_core::event::EventPatch;
+use daysheet_core::ids::CalendarId;
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, note, ours};
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ pub(super) struct LoggedCreation<'a> {
     /// The calendar; `None` for the main one.
     pub(crate) calendar: Option<&'a CalendarId>,
     /// The fields of the event.
-    pub(crate) change: &'a EventChange,
+    pub(crate) change: &'a EventPatch,
     pub(crate) notify: GuestNotice,
     /// The write in the audit log.
     pub(crate) entry: AuditEntry<'a>,
@@ -54,7 +55,7 @@ pub(super) struct LoggedWrite<'a> {
     /// The event before the write.
     pub(super) target: &'a EventTarget,
     /// The change; `None` for a deletion.
-    pub(super) change: Option<&'a EventChange>,
+    pub(super) change: Option<&'a EventPatch>,
     /// The write in the audit log.
     pub(super) entry: AuditEntry<'a>,
 }
@@ -102,7 +103,7 @@ pub(super) async fn write_event(
 async fn keep_event(
     ctx: &Context,
     target: &EventTarget,
-    change: Option<&EventChange>,
+    change: Option<&EventPatch>,
     report: &mut WriteReport,
 ) -> bool {
     if let Some(note) = no_undo(target, change).await {
@@ -139,7 +140,7 @@ async fn keep_event(
 
 /// Returns a note on the reason why a write cannot be undone, if the event or its provider is that
 /// reason.
-pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventChange>) -> Option<Note> {
+pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventPatch>) -> Option<Note> {
     if change.is_none() && is_shared(target) {
         let is_only_room =
             target.facts.own && target.facts.guests.iter().all(|one| one.me || one.room);
@@ -186,7 +187,7 @@ pub(super) async fn keep_created(
 
 /// Returns true if a write to a series would lose occurrences that differ from it, or
 /// if that cannot be found out.
-pub(super) async fn has_exceptions(series: &EventTarget, change: Option<&EventChange>) -> bool {
+pub(super) async fn has_exceptions(series: &EventTarget, change: Option<&EventPatch>) -> bool {
     // Other changes of a series do not affect its exceptions.
     let stays = change.is_some_and(|one| one.time.is_none() && one.repeat.is_none());
     let (false, Some(_), Some(uid)) = (stays, &series.facts.repeat, &series.facts.uid) else {

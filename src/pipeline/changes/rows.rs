@@ -1,10 +1,10 @@
 //! The rows of changed, new and removed messages and events, as objects of the table `change`.
 
 use daysheet_core::error::Result;
-use daysheet_core::event_time::{self, EventTime, zone_label};
+use daysheet_core::event::time::{self, EventTime, zone_label};
 use daysheet_core::flatten::RowContext;
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
-use daysheet_core::provider::ids::AccountId;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::wire;
 use daysheet_core::text::{Note, counted};
@@ -166,7 +166,7 @@ async fn removed_rows(
         // Any other id means nothing to the reader, and is only counted.
         if known.contains_key(id) || start.is_some() {
             rows.insert_unread(usize::MAX, id);
-            starts.push(start.map(|start| event_time::start(*start, into.zone)));
+            starts.push(start.map(|start| time::start(*start, into.zone)));
         } else {
             into.unseen += 1;
         }
@@ -209,14 +209,14 @@ fn describe(difference: &ItemDifference, zone: &TimeZone) -> String {
         .words
         .iter()
         .map(|word| match (word.as_str(), difference.was) {
-            ("time", Some(was)) => format!("time (was {})", event_time::start(was, zone)),
+            ("time", Some(was)) => format!("time (was {})", time::start(was, zone)),
             _ => word.clone(),
         })
         .collect();
     if difference.occurrences > 0 {
         parts.push(counted(difference.occurrences, "occurrence", "occurrences").to_string());
     }
-    let start = |at: EventTime| event_time::start(at, zone);
+    let start = |at: EventTime| time::start(at, zone);
     let mut moved = difference.moved.clone();
     moved.sort_by_key(|(was, _)| was.instant(zone));
     let moved = moved.into_iter().map(|(was, now)| format!("{} to {}", start(was), start(now)));

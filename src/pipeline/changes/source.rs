@@ -2,10 +2,10 @@
 
 use daysheet_core::choice::words;
 use daysheet_core::error::Result;
+use daysheet_core::ids::AccountId;
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::ChangeFeed;
-use daysheet_core::provider::ids::AccountId;
 use daysheet_core::schemas::{EVENT, MESSAGE, Service, Table, TableColumn};
 use serde::{Deserialize, Serialize};
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use daysheet_core::error::{ErrorKind, Result};
 use daysheet_core::flatten::{self, RowContext, RowRoom};
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::EventListRequest;
-use daysheet_core::provider::ids::EmailAddress;
 use daysheet_core::provider::{Account, ListPage, PeopleQuery};
 use daysheet_core::schemas::{CONTACT, EVENT, ROOM, Service, Table};
 use daysheet_core::text::{Note, NoteKey, note};

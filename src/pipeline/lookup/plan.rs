@@ -2,7 +2,7 @@
 //! continues.
 
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::{Account, ListPage, PeopleQuery};
 use daysheet_core::schemas::{
     self, ACCOUNT, ColumnLevel, ListOrigin, LookupListing, Service, TableColumn,

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::{self, RowContext};
-use daysheet_core::provider::ids::{AccountId, MessageId, ThreadId};
+use daysheet_core::ids::{AccountId, MessageId, ThreadId};
 use daysheet_core::provider::{Account, Mailbox, ThreadMessage, ThreadRole};
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{MESSAGE, Table};

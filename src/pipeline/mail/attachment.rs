@@ -18,7 +18,7 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::progress;
 use daysheet_core::compose::names;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::mail::AttachmentInfo;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{ATTACHMENT, ColumnLevel};

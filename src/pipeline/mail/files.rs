@@ -1,7 +1,7 @@
 //! Files of messages, by their ids.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::MessageId;
+use daysheet_core::ids::MessageId;
 use daysheet_core::provider::mail::{AttachmentInfo, SourceMessage};
 
 /// The two ids of an attachment.

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::ids::{AccountId, MessageId, ThreadId};
 use daysheet_core::provider::Account;
-use daysheet_core::provider::ids::{AccountId, MessageId, ThreadId};
 use daysheet_core::schemas::{MESSAGE, Table};
 use serde_json::Value;
 

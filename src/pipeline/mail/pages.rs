@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::{self, RowContext};
-use daysheet_core::provider::ids::{AccountId, MessageId};
+use daysheet_core::ids::{AccountId, MessageId};
 use daysheet_core::provider::{ListPage, ListRequest, Mailbox, SearchTotal};
 use daysheet_core::query::ListedConditions;
 use daysheet_core::schemas::{CellKind, THREAD, Table};

@@ -8,7 +8,7 @@ use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::compose::text;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten;
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::mail::{self, AutoReply, SettingsChange};
 use daysheet_core::schemas::{ALIAS, AUTO_REPLY, SETTING, Service};
 use daysheet_core::text::{note, ours};

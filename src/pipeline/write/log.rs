@@ -5,7 +5,7 @@
 //! its owner. No subject, no text, and only the domains of recipients.
 
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::text::{Note, note, ours};
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{AccountId, DraftId, FolderId};
+use daysheet_core::ids::{AccountId, DraftId, FolderId};
 use daysheet_core::provider::mail::MailState;
 use serde::{Deserialize, Serialize};
 

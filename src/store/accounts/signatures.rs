@@ -3,7 +3,7 @@
 //! A signature is HTML or plain text by the user, and leaves this store only in messages.
 
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 
 use super::super::database::Store;
 use super::super::settings::SettingName;

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use daysheet_core::compose::people::ascii;
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use sha2::{Digest, Sha256};
 
 use super::super::database::Store;

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::ErrorKind;
-use daysheet_core::provider::ids::DraftId;
+use daysheet_core::ids::DraftId;
 use daysheet_core::provider::mail::{
     AttachmentContent, AttachmentInfo, DraftOrigin, Importance, OutgoingAttachment,
     OutgoingMessage, SendAlias, SendLookup, SendStatus, SentMessage, SourceMessage,

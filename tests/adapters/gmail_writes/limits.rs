@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::body::MAX_BYTES;
 use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::ids::MessageId;
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::EventListRequest;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::{
     BodyForm, ListRequest, MessageContent, PeopleQuery, SearchTotal, TextPart,
 };

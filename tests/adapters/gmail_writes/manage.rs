@@ -1,7 +1,7 @@
 //! Mailbox setup: filters as rules, the automatic answer, signatures, language, labels and
 //! contacts.
 
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::mail::{
     AutoReply, ContactCard, LabelLook, MailRule, ReplyAudience, RuleStep, SettingsChange,
 };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use daysheet_core::error::ErrorKind;
-use daysheet_core::provider::ids::{FolderId, MessageId};
+use daysheet_core::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{FolderKind, FolderRef, MailState, MessageAction, MessageFlag};
 use serde_json::{Value, json};
 

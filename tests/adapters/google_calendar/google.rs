@@ -1,7 +1,7 @@
 //! Google Calendar and Gmail as a test sees them: behind a tap, over the sandbox
 //! or over scripted answers.
 
-use daysheet_core::provider::calendar::EventChange;
+use daysheet_core::event::EventPatch;
 use daysheet_providers::google::calendar::facts as read;
 use daysheet_sandbox::SandboxOptions;
 use serde_json::{Value, json};
@@ -97,8 +97,8 @@ pub fn fetched(id: &str, etag: &str) -> Value {
     event
 }
 
-pub fn titled(title: &str) -> EventChange {
-    EventChange { title: Some(title.to_owned()), ..EventChange::default() }
+pub fn titled(title: &str) -> EventPatch {
+    EventPatch { title: Some(title.to_owned()), ..EventPatch::default() }
 }
 
 /// Answers requests of a kind with each response in turn, and repeats the last one.

@@ -1,8 +1,8 @@
 //! Reads, against scripted responses.
 
+use daysheet_core::ids::EventId;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::EventListRequest;
-use daysheet_core::provider::ids::EventId;
 use serde_json::json;
 
 use super::ME;

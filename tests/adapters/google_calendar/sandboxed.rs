@@ -1,19 +1,20 @@
 //! Google's own calendar features, over the sandbox.
 
-use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::event::time::{EventTime, ZonedTime};
+use daysheet_core::event::{EventPatch, ShowAs};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{EventChange, EventListRequest, GuestNotice, ShowAs};
+use daysheet_core::provider::calendar::{EventListRequest, GuestNotice};
 use jiff::civil::date;
 use serde_json::json;
 
 use super::google::sandboxed;
 use super::{ME, at, guest, when};
 
-fn titled(title: &str, start: &str, end: &str) -> EventChange {
-    EventChange {
+fn titled(title: &str, start: &str, end: &str) -> EventPatch {
+    EventPatch {
         title: Some(title.to_owned()),
         time: Some((at(start), at(end))),
-        ..EventChange::default()
+        ..EventPatch::default()
     }
 }
 
@@ -21,7 +22,7 @@ fn titled(title: &str, start: &str, end: &str) -> EventChange {
 async fn parts_of_an_event_are_taken_away() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
-    let change = EventChange {
+    let change = EventPatch {
         place: Some("Studio".to_owned()),
         notes: Some("Bring paper.".to_owned()),
         online: Some(true),
@@ -30,7 +31,7 @@ async fn parts_of_an_event_are_taken_away() {
         ..titled("Proofs", "2026-02-03T18:05:00", "2026-02-03T18:50:00")
     };
     let made = mine.create(None, &change, GuestNotice::Nobody).await.unwrap();
-    let less = EventChange {
+    let less = EventPatch {
         place: Some(String::new()),
         notes: Some(String::new()),
         online: Some(false),
@@ -38,7 +39,7 @@ async fn parts_of_an_event_are_taken_away() {
         reminder: Some(None),
         show: Some(ShowAs::Free),
         time: Some((ZonedTime::Day(date(2026, 2, 3)), ZonedTime::Day(date(2026, 2, 5)))),
-        ..EventChange::default()
+        ..EventPatch::default()
     };
     let less = mine.update(&made, &less, GuestNotice::Nobody).await.unwrap();
     for key in ["location", "description", "conferenceData", "hangoutLink", "colorId"] {
@@ -48,9 +49,9 @@ async fn parts_of_an_event_are_taken_away() {
         (&less["start"], &less["end"], &less["transparency"]),
         (&json!({"date": "2026-02-03"}), &json!({"date": "2026-02-05"}), &json!("transparent"))
     );
-    let again = EventChange {
+    let again = EventPatch {
         time: Some((at("2026-02-04T09:00:00"), at("2026-02-04T10:00:00"))),
-        ..EventChange::default()
+        ..EventPatch::default()
     };
     let again = mine.update(&less, &again, GuestNotice::Nobody).await.unwrap();
     assert_eq!(
@@ -63,7 +64,7 @@ async fn parts_of_an_event_are_taken_away() {
 async fn imported_event_belongs_to_its_organizer() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
-    let away = EventChange {
+    let away = EventPatch {
         uid: Some("fair-1@fair.example".to_owned()),
         organizer: Some(guest("ana@fair.example")),
         guests: Some(vec![guest("bo@example.com")]),
@@ -92,11 +93,11 @@ async fn all_kinds_of_event_time_round_trip() {
         ShowAs::Focus, (when("2026-02-08T23:00:00Z"), when("2026-02-10T23:00:00Z")), "focusTime",
             true;
     } {
-        let change = EventChange {
+        let change = EventPatch {
             title: Some("Away".to_owned()),
             time: days.clone(),
             show: Some(show),
-            ..EventChange::default()
+            ..EventPatch::default()
         };
         let made = mine.create(None, &change, GuestNotice::Nobody).await.unwrap();
         let facts = mine.event_data(&made).unwrap();
@@ -105,11 +106,11 @@ async fn all_kinds_of_event_time_round_trip() {
         assert_eq!(found, (&json!(kind), busy, show), "{show:?}");
         mine.delete(&made, None, GuestNotice::Nobody).await.unwrap();
     }
-    let place = EventChange {
+    let place = EventPatch {
         place: Some("Library".to_owned()),
         time: Some((ZonedTime::Day(date(2026, 2, 9)), ZonedTime::Day(date(2026, 2, 10)))),
         show: Some(ShowAs::Elsewhere),
-        ..EventChange::default()
+        ..EventPatch::default()
     };
     let made = mine.create(None, &place, GuestNotice::Nobody).await.unwrap();
     assert_eq!(made["workingLocationProperties"]["customLocation"]["label"], "Library");

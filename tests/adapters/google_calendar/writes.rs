@@ -1,10 +1,9 @@
 //! Writes, against scripted responses.
 
 use daysheet_core::error::Error;
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{
-    CalendarOp, EventChange, EventGuest, GuestNotice, InvitationAnswer, InvitationReply,
-};
+use daysheet_core::event::time::EventTime;
+use daysheet_core::event::{EventGuest, EventPatch, InvitationAnswer};
+use daysheet_core::provider::calendar::{CalendarOp, GuestNotice, InvitationReply};
 use serde_json::{Value, json};
 
 use super::google::{GROUP, event, fetched, scripted, sent, titled, turns};
@@ -22,7 +21,7 @@ async fn new_event_is_sent_once_with_our_id() {
         Some(respond(200, &made))
     })
     .await;
-    let change = EventChange {
+    let change = EventPatch {
         time: Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00"))),
         ..titled("Proofs")
     };
@@ -102,7 +101,7 @@ async fn imported_event_keeps_its_uid() {
     .await;
     let lena =
         || EventGuest { name: Some("Lena Okafor".to_owned()), ..guest("lena@studio.example") };
-    let change = EventChange {
+    let change = EventPatch {
         uid: Some("p@studio.example".to_owned()),
         organizer: Some(lena()),
         ..titled("Proofs")
@@ -125,7 +124,7 @@ async fn imported_event_keeps_its_uid() {
 
     // An occurrence of its series names its start by the rule.
     let original = Some(EventTime::At("2026-02-03T17:05:00Z".parse().unwrap()));
-    let occurrence = EventChange { original, ..change.clone() };
+    let occurrence = EventPatch { original, ..change.clone() };
     let google = scripted(|seen| {
         Some(respond(200, &event("x", "1"))).filter(|_| seen.raw.contains("/import"))
     })
@@ -217,7 +216,7 @@ async fn clearing_a_field_sends_the_whole_event() {
     let mut now = fetched("a_20260203T170500Z", "\"1\"");
     now["location"] = "Room 3".into();
     let google = scripted(turns("PUT ", vec![respond(200, &event("a", "\"2\""))])).await;
-    let change = EventChange { place: Some(String::new()), ..EventChange::default() };
+    let change = EventPatch { place: Some(String::new()), ..EventPatch::default() };
     google.calendars().await.update(&now, &change, GuestNotice::Nobody).await.unwrap();
     let (request, version, body) = sent(&google).remove(0);
     assert!(request.starts_with("PUT calendars/mira%40example.com/events/a_"), "{request}");

@@ -1,8 +1,8 @@
 //! The facts of an event.
 
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{EventData, ShowAs};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::EventTime;
+use daysheet_core::event::{Event, ShowAs};
 
 use super::*;
 
@@ -16,8 +16,8 @@ fn day(text: &str) -> EventTime {
     EventTime::Day(text.parse().unwrap())
 }
 
-fn plain() -> EventData {
-    EventData {
+fn plain() -> Event {
+    Event {
         id: ID.into(),
         calendar: None,
         series: None,
@@ -68,7 +68,7 @@ async fn full_event_yields_all_facts() {
         answer,
         ..guest(address)
     };
-    let whole = EventData {
+    let whole = Event {
         id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OAFRAAgI3mLPwbxAAEYAAAAA=".into(),
         calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2FsZW5kYXI=".into()),
         series: Some(
@@ -110,7 +110,7 @@ async fn full_event_yields_all_facts() {
     assert_eq!(calendars.event_data(&fixtures["event"][0]), Some(whole));
 
     let proposed = &fixtures["event"][1]["attendees"][1]["proposedNewTime"];
-    let series = EventData {
+    let series = Event {
         id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLWNob2ly".into(),
         calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2hvaXI=".into()),
         start: day("2026-03-05"),
@@ -147,14 +147,14 @@ async fn partial_event_yields_partial_facts() {
         json!({
             "start": {"dateTime": "2026-03-29T03:00:00", "timeZone": "W. Europe Standard Time"},
             "end": {"dateTime": "2026-03-29T03:30:00", "timeZone": "Europe/Berlin"},
-        }), EventData { start: at("2026-03-29T01:00:00Z"), end: at("2026-03-29T01:30:00Z"), ..plain() };
-        json!({"showAs": "free"}), EventData { busy: false, show: ShowAs::Free, ..plain() };
-        json!({"showAs": "oof"}), EventData { show: ShowAs::Oof, ..plain() };
+        }), Event { start: at("2026-03-29T01:00:00Z"), end: at("2026-03-29T01:30:00Z"), ..plain() };
+        json!({"showAs": "free"}), Event { busy: false, show: ShowAs::Free, ..plain() };
+        json!({"showAs": "oof"}), Event { show: ShowAs::Oof, ..plain() };
         json!({"isCancelled": true, "showAs": "busy"}),
-            EventData { busy: false, cancelled: true, ..plain() };
+            Event { busy: false, cancelled: true, ..plain() };
         // An invitation, not answered, then declined.
         json!({"isOrganizer": false, "attendees": attendees, "responseStatus": {"response": "notResponded"}}),
-            EventData {
+            Event {
                 own: false,
                 unanswered: true,
                 guests: vec![EventGuest { me: true, ..guest("MIRA@example.com") }],
@@ -162,14 +162,14 @@ async fn partial_event_yields_partial_facts() {
             };
         // One that came to an alias, or to a group.
         json!({"isOrganizer": false, "attendees": lena, "responseStatus": {"response": "notResponded"}}),
-            EventData {
+            Event {
                 own: false,
                 unanswered: true,
                 guests: vec![guest("lena@studio.example")],
                 ..plain()
             };
         json!({"isOrganizer": false, "attendees": lena, "responseStatus": {"response": "declined"}}),
-            EventData {
+            Event {
                 own: false,
                 busy: false,
                 answer: Some(InvitationAnswer::Declined),
@@ -178,23 +178,23 @@ async fn partial_event_yields_partial_facts() {
             };
         // One's own, whatever else is said.
         json!({"isOrganizer": true, "attendees": lena, "responseStatus": {"response": "accepted"}}),
-            EventData { guests: vec![guest("lena@studio.example")], ..plain() };
+            Event { guests: vec![guest("lena@studio.example")], ..plain() };
         // An occurrence as it is by the rule, and one whose day has moved.
         json!({"type": "occurrence", "seriesMasterId": "AAMkAGVmSERIES"}),
-            EventData {
+            Event {
                 series: Some("AAMkAGVmSERIES".into()),
                 original: Some(at("2026-02-03T17:05:00Z")),
                 ..plain()
             };
         json!({"type": "exception", "seriesMasterId": "AAMkAGVmSERIES"}),
-            EventData { series: Some("AAMkAGVmSERIES".into()), ..plain() };
+            Event { series: Some("AAMkAGVmSERIES".into()), ..plain() };
         json!({
             "type": "exception", "seriesMasterId": "AAMkAGVmSERIES", "isAllDay": true,
             "originalStart": "2026-02-09T23:00:00Z", "originalStartTimeZone": "Europe/Berlin",
             "start": {"dateTime": "2026-02-12T00:00:00.0000000", "timeZone": "UTC"},
             "end": {"dateTime": "2026-02-13T00:00:00.0000000", "timeZone": "UTC"},
         }),
-            EventData {
+            Event {
                 series: Some("AAMkAGVmSERIES".into()),
                 original: Some(day("2026-02-10")),
                 start: day("2026-02-12"),
@@ -207,7 +207,7 @@ async fn partial_event_yields_partial_facts() {
             "recurrenceRule": "FREQ=DAILY", "originalStartTimeZone": "Europe/Berlin",
             "cancelledOccurrences": ["OID.AAMk.2026-02-04", "OID.AAMk.2026-04-01", "odd", 7],
         }),
-            EventData {
+            Event {
                 zone: Some("Europe/Berlin".to_owned()),
                 repeat: Some(EventRecurrence {
                     rule: "FREQ=DAILY".to_owned(),
@@ -218,10 +218,10 @@ async fn partial_event_yields_partial_facts() {
             };
         // A series whose pattern is unknown.
         json!({"type": "seriesMaster", "recurrence": null}),
-            EventData { repeat: Some(EventRecurrence::default()), ..plain() };
+            Event { repeat: Some(EventRecurrence::default()), ..plain() };
         json!({"originalStartTimeZone": "tzone://Microsoft/Custom", "bodyPreview": "Ink",
             "location": "x", "attendees": {}, "organizer": 7, "subject": null}),
-            EventData { notes: Some("Ink".to_owned()), ..plain() };
+            Event { notes: Some("Ink".to_owned()), ..plain() };
     } {
         assert_eq!(calendars.event_data(&event(more.clone())), Some(expected), "{more}");
     }

@@ -1,7 +1,7 @@
 //! Outlook's own features over the sandbox, which stores writes.
 
-use daysheet_core::event_time::EventTime;
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::EventTime;
 
 use super::*;
 use crate::common::client::ME;
@@ -33,7 +33,7 @@ async fn declining_removes_the_event() {
     let mine = outlook.calendars().await;
     let theirs = outlook.calendars_of(OTHER).await;
     let meeting =
-        EventChange { guests: Some(vec![guest(OTHER)]), ..hour("Proofs", "2031-02-03T18:05:00") };
+        EventPatch { guests: Some(vec![guest(OTHER)]), ..hour("Proofs", "2031-02-03T18:05:00") };
     let made = mine.create(None, &meeting, GuestNotice::All).await.unwrap();
     let whole = fresh(&theirs, &week(&theirs).await[0]).await;
     let no = InvitationReply {
@@ -67,15 +67,15 @@ async fn local_times_survive_daylight_saving_changes() {
         ("Antarctica/Troll", "2031-07-10T09:00:00", "2031-07-10T07:00:00Z"),
     ] {
         let end = local.replace("T09", "T10");
-        let change = EventChange {
+        let change = EventPatch {
             time: Some((zoned(local, zone), zoned(&end, zone))),
-            ..EventChange::default()
+            ..EventPatch::default()
         };
         let made = calendars.create(None, &change, GuestNotice::Nobody).await.unwrap();
         let facts = calendars.event_data(&made).unwrap();
         assert_eq!(facts.start, EventTime::At(utc.parse().unwrap()), "{zone} {local}");
         // The zone shows what was said, whatever it is called.
-        let own = daysheet_core::event_time::find_zone(facts.zone.as_ref().unwrap()).unwrap();
+        let own = daysheet_core::event::time::find_zone(facts.zone.as_ref().unwrap()).unwrap();
         let shown = own.to_datetime(utc.parse().unwrap());
         if zone != "Antarctica/Troll" {
             assert_eq!(shown, local.parse().unwrap(), "{zone}");
@@ -83,10 +83,8 @@ async fn local_times_survive_daylight_saving_changes() {
     }
     // Days are days.
     let day = |text: &str| ZonedTime::Day(text.parse().unwrap());
-    let fair = EventChange {
-        time: Some((day("2031-03-29"), day("2031-04-01"))),
-        ..EventChange::default()
-    };
+    let fair =
+        EventPatch { time: Some((day("2031-03-29"), day("2031-04-01"))), ..EventPatch::default() };
     let made = calendars.create(None, &fair, GuestNotice::Nobody).await.unwrap();
     let facts = calendars.event_data(&made).unwrap();
     assert_eq!((facts.start, facts.end), (when("2031-03-29"), when("2031-04-01")));
@@ -137,7 +135,7 @@ async fn series_is_announced_with_its_gaps() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     let weekly = "FREQ=WEEKLY;COUNT=5;BYDAY=TH";
-    let choir = EventChange {
+    let choir = EventPatch {
         guests: Some(vec![guest(OTHER)]),
         repeat: repeat(weekly, &["2031-03-20T18:00:00Z", "2031-03-21T18:00:00Z"]),
         ..hour("Choir", "2031-03-13T19:00:00")
@@ -160,11 +158,11 @@ async fn whole_day_events_recur() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     let day = |text: &str| ZonedTime::Day(text.parse().unwrap());
-    let fair = EventChange {
+    let fair = EventPatch {
         title: Some("Fair".to_owned()),
         time: Some((day("2031-03-03"), day("2031-03-04"))),
         repeat: repeat("FREQ=DAILY;UNTIL=20310412;INTERVAL=10", &["2031-03-23"]),
-        ..EventChange::default()
+        ..EventPatch::default()
     };
     let made = calendars.create(None, &fair, GuestNotice::Nobody).await.unwrap();
     let found: Vec<EventTime> =
@@ -191,17 +189,15 @@ async fn whole_day_events_recur() {
         assert_eq!(page.items.len(), number, "{from}");
     }
     // A series that moves takes its rule along.
-    let moved = EventChange {
-        time: Some((day("2031-03-05"), day("2031-03-06"))),
-        ..EventChange::default()
-    };
+    let moved =
+        EventPatch { time: Some((day("2031-03-05"), day("2031-03-06"))), ..EventPatch::default() };
     let whole = fresh(&calendars, &made).await;
     let now = calendars.update(&whole, &moved, GuestNotice::Nobody).await.unwrap();
     assert_eq!(calendars.event_data(&now).unwrap().start, when("2031-03-05"));
     assert_eq!(now["recurrence"]["range"]["startDate"], "2031-03-05");
     // A rule that Outlook does not have is refused before anything is written.
     outlook.tap.requests();
-    let odd = EventChange {
+    let odd = EventPatch {
         repeat: repeat("FREQ=MONTHLY;BYMONTHDAY=1,15", &[]),
         ..hour("Odd", "2031-03-01T09:00:00")
     };

@@ -1,7 +1,7 @@
 //! Writes, and changes that are refused before sending.
 
 use super::*;
-use daysheet_core::provider::ids::CalendarId;
+use daysheet_core::ids::CalendarId;
 
 const ID: &str = "AAMkAGVmMDEzMTM4LTZmYWUt";
 const CALENDAR: &str = "AAMkAGVmMDEzMTM4LTY2hvaXI=";
@@ -34,8 +34,8 @@ fn write(outlook: &Outlook) -> (String, Value) {
     (seen.line, seen.body)
 }
 
-fn full() -> EventChange {
-    EventChange {
+fn full() -> EventPatch {
+    EventPatch {
         place: Some("Studio Okafor".to_owned()),
         notes: Some("Bring ink & paper".to_owned()),
         guests: Some(vec![
@@ -96,18 +96,18 @@ async fn new_event_is_written_with_all_its_fields() {
     for (calendar, change, path, expected) in cases! {
         None, full(), "POST /me/events", whole;
         Some(CALENDAR),
-            EventChange {
+            EventPatch {
                 title: Some("Fair".to_owned()),
                 time: Some((day("2026-02-03"), day("2026-02-05"))),
                 reminder: Some(None),
                 show: Some(ShowAs::Oof),
                 visibility: Some(EventVisibility::Public),
-                ..EventChange::default()
+                ..EventPatch::default()
             }, "POST /me/calendars/AAMkAGVmMDEzMTM4LTY2hvaXI=/events", days;
         None,
-            EventChange {
+            EventPatch {
                 time: Some((south("2026-02-03T18:05:00"), south("2026-02-03T19:05:00"))),
-                ..EventChange::default()
+                ..EventPatch::default()
             }, "POST /me/events", troll;
     } {
         let calendar = calendar.map(CalendarId::from);
@@ -168,11 +168,11 @@ async fn only_changed_fields_are_sent() {
     let calendars = outlook.calendars().await;
     let tokyo = |text: &str| ZonedTime::At(text.parse().unwrap(), "Asia/Tokyo".to_owned());
     for (change, expected) in cases! {
-        EventChange { title: Some("Proofs 2".to_owned()), ..EventChange::default() },
+        EventPatch { title: Some("Proofs 2".to_owned()), ..EventPatch::default() },
             json!({"subject": "Proofs 2"});
-        EventChange {
+        EventPatch {
             time: Some((tokyo("2026-02-04T09:00:00"), tokyo("2026-02-04T10:00:00"))),
-            ..EventChange::default()
+            ..EventPatch::default()
         },
             json!({
                 "isAllDay": false,
@@ -180,13 +180,13 @@ async fn only_changed_fields_are_sent() {
                 "end": {"dateTime": "2026-02-04T10:00:00", "timeZone": "Tokyo Standard Time"},
             });
         // Who was asked before is sent as known, with the answer.
-        EventChange {
+        EventPatch {
             guests: Some(vec![
                 guest("LENA@studio.example"),
                 guest("bo@example.com"),
                 guest("ana@example.com"),
             ]),
-            ..EventChange::default()
+            ..EventPatch::default()
         },
             json!({"attendees": [
                 {"type": "required", "status": {"response": "accepted", "time": "2026-01-06T07:00:00Z"},
@@ -195,16 +195,16 @@ async fn only_changed_fields_are_sent() {
                  "emailAddress": {"name": "Bo", "address": "bo@example.com"}},
                 {"type": "required", "emailAddress": {"address": "ana@example.com"}},
             ]});
-        EventChange { notes: Some("New < old".to_owned()), ..EventChange::default() },
+        EventPatch { notes: Some("New < old".to_owned()), ..EventPatch::default() },
             json!({"body": {"contentType": "html", "content":
                 "<html><body>New &lt; old<br><div><span>______________________</span></div><div>Join</div></body></html>"}});
-        EventChange {
+        EventPatch {
             online: Some(true),
             category: Some(String::new()),
             place: Some(String::new()),
-            ..EventChange::default()
+            ..EventPatch::default()
         }, json!({"categories": [], "location": {"displayName": ""}});
-        EventChange { repeat: Some(None), ..EventChange::default() }, json!({"recurrence": null});
+        EventPatch { repeat: Some(None), ..EventPatch::default() }, json!({"recurrence": null});
     } {
         let now = calendars.update(&meeting(), &change, GuestNotice::All).await.unwrap();
         assert_eq!(now, json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR}));
@@ -215,7 +215,7 @@ async fn only_changed_fields_are_sent() {
         assert_eq!(seen.len(), 2, "the event as it then is");
     }
     // Nothing to change is nothing to write.
-    let now = calendars.update(&meeting(), &EventChange::default(), GuestNotice::Nobody).await;
+    let now = calendars.update(&meeting(), &EventPatch::default(), GuestNotice::Nobody).await;
     assert_eq!(now.unwrap()["subject"], "as it then is");
     let requests = outlook.tap.lines();
     assert!(
@@ -223,13 +223,13 @@ async fn only_changed_fields_are_sent() {
         "{requests:?}"
     );
     // What only the owner sees tells nobody.
-    let seen_by_none = EventChange {
+    let seen_by_none = EventPatch {
         category: Some("Print".to_owned()),
         reminder: Some(None),
-        ..EventChange::default()
+        ..EventPatch::default()
     };
     calendars.update(&meeting(), &seen_by_none, GuestNotice::Nobody).await.unwrap();
-    let own_copy = EventChange { title: Some("Mine".to_owned()), ..EventChange::default() };
+    let own_copy = EventPatch { title: Some("Mine".to_owned()), ..EventPatch::default() };
     calendars.update(&invitation(), &own_copy, GuestNotice::Nobody).await.unwrap();
 }
 
@@ -279,7 +279,7 @@ async fn restored_event_gets_back_what_differs() {
             Some("the attachments cannot be restored");
         with(json!({"isOnlineMeeting": false})), None, None;
         with(json!({"isOnlineMeeting": false})),
-            Some(EventChange { online: Some(true), ..EventChange::default() }),
+            Some(EventPatch { online: Some(true), ..EventPatch::default() }),
             Some("Outlook cannot remove an online meeting");
     } {
         assert_eq!(calendars.irreversible(&event, change.as_ref()), reason);
@@ -292,16 +292,16 @@ async fn unsupported_changes_are_refused_before_any_write() {
     let calendars = outlook.calendars().await;
     let always = "Outlook always notifies all guests: give notify=all; it cannot be done silently";
     for (new, notify, expected) in cases! {
-        EventChange { show: Some(ShowAs::Focus), ..hour("x", "2026-02-03T09:00:00") }, GuestNotice::All,
+        EventPatch { show: Some(ShowAs::Focus), ..hour("x", "2026-02-03T09:00:00") }, GuestNotice::All,
             "Outlook's calendars have no focus time: use show=busy, or a Google calendar";
         full(), GuestNotice::Nobody, always;
         full(), GuestNotice::External, always;
-        EventChange::default(), GuestNotice::All, "an event needs a time: give its start and end";
-        EventChange {
-            repeat: Some(Some(daysheet_core::recurrence::EventRecurrence {
+        EventPatch::default(), GuestNotice::All, "an event needs a time: give its start and end";
+        EventPatch {
+            repeat: Some(Some(daysheet_core::event::recurrence::EventRecurrence {
                 rule: "FREQ=DAILY".to_owned(),
                 except: Vec::new(),
-                extra: vec![daysheet_core::event_time::EventTime::Day("2026-02-03".parse().unwrap())],
+                extra: vec![daysheet_core::event::time::EventTime::Day("2026-02-03".parse().unwrap())],
             })),
             ..hour("x", "2026-02-03T09:00:00")
         }, GuestNotice::All,
@@ -313,17 +313,17 @@ async fn unsupported_changes_are_refused_before_any_write() {
     let mut unknown = meeting();
     unknown["body"]["content"] = json!("<p>https://teams.example/l/meetup-join/1</p>");
     for (current, change, notify, expected) in cases! {
-        meeting(), EventChange { title: Some("x".to_owned()), ..EventChange::default() }, GuestNotice::Nobody,
+        meeting(), EventPatch { title: Some("x".to_owned()), ..EventPatch::default() }, GuestNotice::Nobody,
             always;
-        invitation(), EventChange { show: Some(ShowAs::Focus), ..EventChange::default() }, GuestNotice::All,
+        invitation(), EventPatch { show: Some(ShowAs::Focus), ..EventPatch::default() }, GuestNotice::All,
             "Outlook's calendars have no focus time: use show=busy, or a Google calendar";
-        meeting(), EventChange { online: Some(false), ..EventChange::default() }, GuestNotice::All,
+        meeting(), EventPatch { online: Some(false), ..EventPatch::default() }, GuestNotice::All,
             "Outlook cannot remove an event's online meeting: delete the event, and create it \
              again without one";
-        unknown, EventChange { notes: Some("x".to_owned()), ..EventChange::default() }, GuestNotice::All,
+        unknown, EventPatch { notes: Some("x".to_owned()), ..EventPatch::default() }, GuestNotice::All,
             "changing the description would lose how to join the online meeting: leave out \
              `notes`, or change the description in Outlook";
-        json!({"id": "e7"}), EventChange::default(), GuestNotice::All,
+        json!({"id": "e7"}), EventPatch::default(), GuestNotice::All,
             "the id is not Outlook's: use a handle such as e7 from calendar_search";
     } {
         assert_eq!(error_text(calendars.update(&current, &change, notify).await), expected);
@@ -434,7 +434,7 @@ async fn answers_deletions_and_forwards_are_never_repeated() {
 #[tokio::test]
 async fn write_is_retried_only_when_nothing_was_done() {
     let error = |code: &str, message: &str| json!({"error": {"code": code, "message": message}});
-    let title = EventChange { title: Some("x".to_owned()), ..EventChange::default() };
+    let title = EventPatch { title: Some("x".to_owned()), ..EventPatch::default() };
     for (first, attempts, kind, expected) in cases! {
         respond(429, &error("TooManyRequests", "Slow.")).header("retry-after", "0"), 2, None, "";
         respond(503, &error("ServiceUnavailable", "Slow.")).header("retry-after", "0"), 2, None, "";

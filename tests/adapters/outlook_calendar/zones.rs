@@ -1,6 +1,6 @@
 //! Zones by the names that Outlook shows.
 
-use daysheet_core::event_time;
+use daysheet_core::event::time;
 use daysheet_providers::microsoft::calendar::zones::windows;
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -38,13 +38,13 @@ fn every_zone_is_written_as_an_equivalent_one() {
             continue;
         };
         found += 1;
-        let zone = event_time::find_zone(name.as_str()).unwrap();
-        let other = event_time::find_zone(name_there).unwrap();
+        let zone = time::find_zone(name.as_str()).unwrap();
+        let other = time::find_zone(name_there).unwrap();
         for hours in (0..24 * 365 * 3).step_by(53) {
             let local = day.at(0, 30, 0, 0) + hours.hours();
             assert_eq!(
-                event_time::resolve(local, &zone),
-                event_time::resolve(local, &other),
+                time::resolve(local, &zone),
+                time::resolve(local, &other),
                 "{name} {name_there} {local}"
             );
         }

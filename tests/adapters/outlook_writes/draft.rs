@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::ErrorKind;
-use daysheet_core::provider::ids::{AttachmentId, MessageId};
+use daysheet_core::ids::{AttachmentId, MessageId};
 use daysheet_core::provider::mail::{
     DraftOrigin, SendLookup, SendStatus, SentMessage, StoredDraft,
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::error::ErrorKind;
-use daysheet_core::provider::ids::{FolderId, MessageId};
+use daysheet_core::ids::{FolderId, MessageId};
 use daysheet_core::provider::mail::{FolderKind, FolderRef, MailState, MessageAction, MessageFlag};
 
 use super::*;

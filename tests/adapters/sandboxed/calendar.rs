@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use daysheet_core::clock::ManualClock;
 use daysheet_core::error::ErrorKind;
-use daysheet_core::event_time::EventTime;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::EventTime;
+use daysheet_core::event::{Event, EventPatch, EventVisibility, InvitationAnswer, ShowAs};
+use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::{
-    CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest, EventVisibility,
-    GuestNotice, InvitationAnswer, InvitationReply, ShowAs,
+    CalendarOp, Calendars, ChangeFeed, EventListRequest, GuestNotice, InvitationReply,
 };
-use daysheet_core::provider::ids::{CalendarId, EventId};
-use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::schemas::{ColumnLevel, EVENT};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
@@ -27,8 +27,8 @@ fn when(text: &str) -> EventTime {
     EventTime::At(text.parse().unwrap())
 }
 
-fn titled(title: &str) -> EventChange {
-    EventChange { title: Some(title.to_owned()), ..EventChange::default() }
+fn titled(title: &str) -> EventPatch {
+    EventPatch { title: Some(title.to_owned()), ..EventPatch::default() }
 }
 
 fn repeat(rule: &str, except: &[&str]) -> Option<Option<EventRecurrence>> {
@@ -46,7 +46,7 @@ async fn read(calendars: &dyn Calendars, id: &EventId) -> Value {
 }
 
 /// Returns the events of the main calendar in a range.
-async fn between(calendars: &dyn Calendars, from: &str, to: &str, series: bool) -> Vec<EventData> {
+async fn between(calendars: &dyn Calendars, from: &str, to: &str, series: bool) -> Vec<Event> {
     let ask = EventListRequest {
         calendars: vec![(main(calendars).await, None)],
         from: from.parse().unwrap(),
@@ -59,7 +59,7 @@ async fn between(calendars: &dyn Calendars, from: &str, to: &str, series: bool) 
     page.items.iter().map(|item| calendars.event_data(item).unwrap()).collect()
 }
 
-fn titles_and_starts(events: Vec<EventData>) -> Vec<(String, EventTime)> {
+fn titles_and_starts(events: Vec<Event>) -> Vec<(String, EventTime)> {
     events.into_iter().map(|event| (event.title, event.start)).collect()
 }
 
@@ -70,7 +70,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         let google = service.is_google();
         let (mine, theirs) = (service.calendars().await, service.calendars_of(OTHER).await);
         let calendar = main(&*mine).await;
-        let meeting = EventChange {
+        let meeting = EventPatch {
             place: Some("Studio".to_owned()),
             notes: Some("Bring ink".to_owned()),
             guests: Some(vec![guest(OTHER), guest("lena@studio.example")]),
@@ -95,7 +95,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         let facts = mine.event_data(&made).unwrap();
         assert_eq!(
             facts,
-            EventData {
+            Event {
                 id: facts.id.clone(),
                 calendar: Some(calendar.clone()),
                 series: None,
@@ -164,7 +164,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         let after = mine.event_data(&renamed).unwrap();
         assert_ne!(after.version, current.version);
         let version = after.version.clone();
-        assert_eq!(after, EventData { title: "Final proofs".to_owned(), version, ..current });
+        assert_eq!(after, Event { title: "Final proofs".to_owned(), version, ..current });
         if google {
             let mut expected = now.clone();
             for key in ["summary", "etag", "updated"] {
@@ -173,11 +173,11 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
             }
             assert_eq!(renamed, expected);
         }
-        let change = EventChange {
+        let change = EventPatch {
             notes: Some("Bring paper".to_owned()),
             guests: Some(vec![guest(OTHER), guest("ana@example.com")]),
             time: Some((berlin("2031-02-04T09:00:00"), berlin("2031-02-04T10:00:00"))),
-            ..EventChange::default()
+            ..EventPatch::default()
         };
         let changed = mine.update(&renamed, &change, GuestNotice::All).await.unwrap();
         assert_eq!(stored(&changed), expected);
@@ -255,7 +255,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
         let google = service.is_google();
         let (mine, theirs) = (service.calendars().await, service.calendars_of(OTHER).await);
         let weekly = "FREQ=WEEKLY;COUNT=5;BYDAY=TH";
-        let choir = EventChange {
+        let choir = EventPatch {
             guests: Some(vec![guest(OTHER)]),
             repeat: repeat(weekly, &["2031-03-20T18:00:00Z"]),
             ..hour("Choir", "2031-03-13T19:00:00")
@@ -288,7 +288,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
         let reported = mine.event_data(&one).unwrap();
         assert_eq!(reported.series.as_ref(), Some(&id));
         assert_eq!(reported.original, Some(when("2031-03-27T18:00:00Z")));
-        let moved = EventChange {
+        let moved = EventPatch {
             place: Some("Harbour".to_owned()),
             time: Some((berlin("2031-03-27T20:00:00"), berlin("2031-03-27T21:00:00"))),
             ..titled("Rehearsal")
@@ -322,9 +322,9 @@ async fn series_keeps_its_local_time_and_exceptions() {
 
         // It ends earlier, with another gap, and then does not recur.
         let gap = "2031-03-27T18:00:00Z";
-        let cut = EventChange {
+        let cut = EventPatch {
             repeat: repeat("FREQ=WEEKLY;UNTIL=20310406T000000Z;BYDAY=TH", &[gap]),
-            ..EventChange::default()
+            ..EventPatch::default()
         };
         let series = mine.update(&series, &cut, GuestNotice::All).await.unwrap();
         let rule = mine.event_data(&series).unwrap().repeat.unwrap();
@@ -333,7 +333,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
         assert_eq!(left[0], all[0]);
         assert!(!left.contains(&all[1]) && !left.contains(&all[3]), "{left:?}");
         let series = read(&*mine, &id).await;
-        let once = EventChange { repeat: Some(None), ..EventChange::default() };
+        let once = EventPatch { repeat: Some(None), ..EventPatch::default() };
         let once = mine.update(&series, &once, GuestNotice::All).await.unwrap();
         assert_eq!(mine.event_data(&once).unwrap().repeat, None);
         assert_eq!(titles_and_starts(between(&*mine, from, to, false).await), all[..1]);
@@ -377,7 +377,7 @@ async fn calendars_are_created_renamed_and_deleted() {
         service.tap.requests();
         let pages = mine.events(&ask).await;
         assert_eq!(service.tap.lines().len(), if google { 2 } else { 1 });
-        let found: Vec<Vec<EventData>> = pages
+        let found: Vec<Vec<Event>> = pages
             .into_iter()
             .map(|page| page.unwrap().items)
             .map(|items| items.iter().map(|item| mine.event_data(item).unwrap()).collect())
@@ -423,7 +423,7 @@ async fn calendar_changes_are_reported_once() {
         let quiet = since(&begun.cursor).await;
         assert!(is_quiet(&quiet), "{quiet:?}");
 
-        let new = EventChange { repeat: repeat("FREQ=DAILY;COUNT=30", &[]), ..soon(28, "New") };
+        let new = EventPatch { repeat: repeat("FREQ=DAILY;COUNT=30", &[]), ..soon(28, "New") };
         let new = mine.create(None, &new, GuestNotice::Nobody).await.unwrap();
         let new = mine.event_data(&new).unwrap();
         mine.update(&old, &titled("Older"), GuestNotice::Nobody).await.unwrap();

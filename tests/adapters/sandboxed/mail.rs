@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::ErrorKind;
+use daysheet_core::ids::MessageId;
 use daysheet_core::project::project;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::{
     AttachmentContent, AutoReply, ContactCard, DraftOrigin, FolderKind, LabelLook, MailRule,
     MailState, MessageAction, MessageFlag, OutgoingMessage, ReplyAudience, RuleStep, SendLookup,

@@ -1,10 +1,9 @@
 //! The promises of all calendars.
 
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{
-    CalendarOp, Calendars, EventChange, EventData, EventListRequest, GuestNotice, ShowAs,
-};
-use daysheet_core::provider::ids::{CalendarId, EventId};
+use daysheet_core::event::time::{EventTime, ZonedTime};
+use daysheet_core::event::{Event, EventPatch, ShowAs};
+use daysheet_core::ids::{CalendarId, EventId};
+use daysheet_core::provider::calendar::{CalendarOp, Calendars, EventListRequest, GuestNotice};
 use daysheet_core::schemas::{CALENDAR, EVENT};
 
 use super::*;
@@ -99,8 +98,7 @@ async fn events(
     suite.holds("pages_of_events_join", joined == found, joined.len());
     let (_, report) = rows(api, &EVENT, &all(&EVENT), &found, &HashMap::new());
     suite.holds("events_are_of_their_type", report.odd.is_empty(), &report.odd);
-    let facts: Vec<EventData> =
-        found.iter().filter_map(|event| calendars.event_data(event)).collect();
+    let facts: Vec<Event> = found.iter().filter_map(|event| calendars.event_data(event)).collect();
     suite.holds("facts_are_read_of_listed_events", facts.len() == found.len(), facts.len());
     let request = ask(calendars, &[main], known);
     let utc = |when: EventTime| when.instant(&TimeZone::UTC);
@@ -145,8 +143,7 @@ async fn single(
     known: &KnownCalendar,
     suite: &mut Suite,
 ) {
-    let facts: Vec<EventData> =
-        events.iter().filter_map(|event| calendars.event_data(event)).collect();
+    let facts: Vec<Event> = events.iter().filter_map(|event| calendars.event_data(event)).collect();
     let mut ids: Vec<EventId> = facts.iter().rev().map(|one| one.id.clone()).collect();
     ids.insert(1, known.unknown.into());
     let read = calendars.event(&ids).await;
@@ -220,10 +217,10 @@ async fn rehearsals(
     suite: &mut Suite,
 ) {
     let day = |day: i8| ZonedTime::Day(jiff::civil::date(2031, 2, day));
-    let event = EventChange {
+    let event = EventPatch {
         title: Some("Rehearsed".to_owned()),
         time: Some((day(5), day(6))),
-        ..EventChange::default()
+        ..EventPatch::default()
     };
     let name = "rehearsals_are_answered";
     suite.answer(name, calendars.check(None, &event, GuestNotice::All));
@@ -231,7 +228,7 @@ async fn rehearsals(
     if let Some(current) = events.iter().find(|event| {
         calendars.event_data(event).is_some_and(|facts| facts.own && facts.series.is_none())
     }) {
-        let change = EventChange { title: event.title.clone(), ..EventChange::default() };
+        let change = EventPatch { title: event.title.clone(), ..EventPatch::default() };
         suite
             .answer(name, calendars.rehearse(None, Some(current), &change, GuestNotice::All).await);
     }
@@ -242,14 +239,14 @@ async fn rehearsals(
     suite.holds("rehearsals_write_nothing", after == before, after.len());
     let can = calendars.capabilities();
     if let Some(most) = can.max_reminder {
-        let early = EventChange { reminder: Some(Some(most + 1)), ..event.clone() };
+        let early = EventPatch { reminder: Some(Some(most + 1)), ..event.clone() };
         suite.refused(
             "early_reminders_are_refused",
             calendars.check(None, &early, GuestNotice::All),
         );
     }
     if !can.event_kinds {
-        let focus = EventChange { show: Some(ShowAs::Focus), ..event };
+        let focus = EventPatch { show: Some(ShowAs::Focus), ..event };
         suite.refused("focus_time_is_refused", calendars.check(None, &focus, GuestNotice::All));
         let rehearsed = calendars.rehearse(Some(main), None, &focus, GuestNotice::All).await;
         suite.refused("focus_time_is_refused", rehearsed);

@@ -1,7 +1,7 @@
 //! Messages as bytes, read back by a third-party parser.
 
 use daysheet_core::compose::{mime, read};
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::mail::{
     AttachmentContent, Importance, MailPerson, OutgoingAttachment, OutgoingMessage,
 };

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use daysheet_core::compose::{clean_html, ids, quote, reply, text};
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::mail::{MailPerson, SourceMessage};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;

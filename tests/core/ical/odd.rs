@@ -1,5 +1,6 @@
 //! Documents that programs write against RFC 5545, read as their authors mean them.
 
+use daysheet_core::event;
 use daysheet_core::ical;
 use jiff::Timestamp;
 
@@ -370,10 +371,10 @@ fn uids_of_one_series_are_equal() {
         ("a@example.com".to_owned(), "a@example.com"),
         (String::new(), ""),
     ] {
-        assert_eq!(ical::series_uid(&uid), expected, "{uid}");
+        assert_eq!(event::series_uid(&uid), expected, "{uid}");
     }
     let (one, other) = (global("00000000", "0F1E2D3C"), global("00000000", "0F1E2D3D"));
-    assert_ne!(ical::series_uid(&one), ical::series_uid(&other));
+    assert_ne!(event::series_uid(&one), event::series_uid(&other));
     // Exceptions with dated UIDs belong to their series.
     let weekly = format!("UID:{series}\nDTSTART:20261124T090000Z\nRRULE:FREQ=WEEKLY;COUNT=3");
     let moved = format!(

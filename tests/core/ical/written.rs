@@ -1,9 +1,9 @@
 //! iCalendar documents that are written and read back.
 
-use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::{EventTime, ZonedTime};
+use daysheet_core::event::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
-use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
-use daysheet_core::recurrence::EventRecurrence;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;

@@ -3,9 +3,9 @@
 //! A pattern's occurrences come from an independent implementation of Microsoft's definitions in
 //! this file: it walks from day to day and tests each day against the pattern.
 
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::recurrence::EventRecurrence;
-use daysheet_core::recurrence::graph::{pattern, rule};
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::graph::{pattern, rule};
+use daysheet_core::event::time::{EventTime, ZonedTime};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;

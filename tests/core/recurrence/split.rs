@@ -1,7 +1,7 @@
 //! Splitting of series: each half, and that both together are the whole.
 
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::{EventTime, ZonedTime};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use proptest::prelude::*;

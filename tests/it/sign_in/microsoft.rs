@@ -9,7 +9,7 @@ use daysheet::config::Config;
 use daysheet::oauth::{GrantedTokens, PROVIDERS, SignIn};
 use daysheet::tools::{self, ArgKind};
 use daysheet_core::error::ErrorKind;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::{Account, AccountStatus};
 use oauth2::{AccessToken, RefreshToken};
 

@@ -11,7 +11,7 @@ use daysheet::config::{Config, KeyStore};
 use daysheet::oauth::GrantedTokens;
 use daysheet::store::{HandleKind, Store};
 use daysheet_core::error::ErrorKind;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use daysheet_core::provider::{AccountStatus, TokenSource};
 use oauth2::{AccessToken, RefreshToken};
 use sqlx::Connection;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use daysheet::store::{HandleKind, SealedText, Store, TicketKind};
 use daysheet_core::error::ErrorKind;
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};
 
 use super::{MIRA, account, any, fresh, store};

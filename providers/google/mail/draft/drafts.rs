@@ -8,7 +8,7 @@ use std::slice;
 
 use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{DraftId, EmailAddress, MessageId};
+use daysheet_core::ids::{DraftId, EmailAddress, MessageId};
 use daysheet_core::provider::mail::{
     AttachmentContent, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft, not_a_draft,
 };

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{DraftId, ThreadId};
+use daysheet_core::ids::{DraftId, ThreadId};
 use hyper::Method;
 use hyper::header::{CONTENT_RANGE, CONTENT_TYPE, LOCATION, RANGE};
 use serde_json::{Value, json};

@@ -5,11 +5,11 @@
 
 use std::str::FromStr;
 
-use daysheet_core::event_time::{self, EventTime};
-use daysheet_core::ical::series_uid;
-use daysheet_core::provider::calendar::{EventData, EventGuest, InvitationAnswer, ShowAs};
-use daysheet_core::provider::ids::EmailAddress;
-use daysheet_core::recurrence::{EventRecurrence, graph};
+use daysheet_core::event::recurrence::{EventRecurrence, graph};
+use daysheet_core::event::series_uid;
+use daysheet_core::event::time::{self, EventTime};
+use daysheet_core::event::{Event, EventGuest, InvitationAnswer, ShowAs};
+use daysheet_core::ids::EmailAddress;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -24,7 +24,7 @@ pub const RULE: &str = "recurrenceRule";
 
 /// Returns the facts of an event, or `None` if it has no id or times. `me` is the mailbox's
 /// address.
-pub fn facts(event: &Value, me: &str) -> Option<EventData> {
+pub fn facts(event: &Value, me: &str) -> Option<Event> {
     let id = some(event, "id")?;
     let (Some(start), Some(end)) = times(event) else {
         return None;
@@ -40,14 +40,14 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
     let cancelled = is(event, "isCancelled");
     let answer = given.filter(|_| !own);
     let show = show(text(event, "showAs"));
-    Some(EventData {
+    Some(Event {
         id: id.into(),
         calendar: some(event, CALENDAR).map(Into::into),
         series: some(event, "seriesMasterId").map(Into::into),
         original: original(event, start),
         start,
         end,
-        zone: event_time::zone_name(text(event, "originalStartTimeZone")),
+        zone: time::zone_name(text(event, "originalStartTimeZone")),
         repeat: repeat(event, start),
         uid: some(event, "iCalUId").map(|uid| series_uid(&uid).into_owned()),
         sequence: None,
@@ -79,13 +79,13 @@ pub fn times(event: &Value) -> (Option<EventTime>, Option<EventTime>) {
         let time = nested(event, key);
         let local = text(time, "dateTime");
         if all_day {
-            event_time::day(local).map(EventTime::Day)
+            time::day(local).map(EventTime::Day)
         } else {
             let zone = match text(time, "timeZone") {
                 "" => "UTC",
                 zone => zone,
             };
-            event_time::local(local, zone).map(EventTime::At)
+            time::local(local, zone).map(EventTime::At)
         }
     };
     (read("start"), read("end"))
@@ -93,7 +93,7 @@ pub fn times(event: &Value) -> (Option<EventTime>, Option<EventTime>) {
 
 /// Returns the event's own zone, or UTC if the zone is unknown.
 pub fn zone(event: &Value) -> TimeZone {
-    event_time::find_zone(text(event, "originalStartTimeZone")).unwrap_or(TimeZone::UTC)
+    time::find_zone(text(event, "originalStartTimeZone")).unwrap_or(TimeZone::UTC)
 }
 
 /// Returns the start that the rule of the series gives an occurrence.
@@ -139,7 +139,7 @@ fn repeat(event: &Value, start: EventTime) -> Option<EventRecurrence> {
             EventTime::Day(_) => EventTime::Day(day),
             EventTime::At(at) => {
                 let time = zone.to_datetime(at).time();
-                EventTime::At(event_time::resolve(day.to_datetime(time), &zone))
+                EventTime::At(time::resolve(day.to_datetime(time), &zone))
             }
         })
         .collect();

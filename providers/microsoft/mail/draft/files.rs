@@ -4,7 +4,7 @@
 
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{AttachmentId, DraftId};
+use daysheet_core::ids::{AttachmentId, DraftId};
 use daysheet_core::provider::mail::{AttachmentContent, OutgoingAttachment, OutgoingMessage};
 use daysheet_core::text::quoted;
 use graph_rs_sdk::http::Method;

@@ -1,7 +1,7 @@
 //! Lookups of drafts and sent messages at Outlook, by Message-ID, thread or time.
 
 use daysheet_core::error::Result;
-use daysheet_core::provider::ids::{MessageId, ThreadId};
+use daysheet_core::ids::{MessageId, ThreadId};
 use daysheet_core::provider::mail::OutgoingMessage;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;

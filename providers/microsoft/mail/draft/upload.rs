@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::DraftId;
+use daysheet_core::ids::DraftId;
 use daysheet_core::provider::mail::OutgoingAttachment;
 use daysheet_core::text::brief;
 use graph_rs_sdk::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE};

@@ -3,7 +3,7 @@
 //! They are one object, of which Graph changes only the given fields. Times are written in UTC.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time;
+use daysheet_core::event::time;
 use daysheet_core::provider::mail::{AutoReply, ReplyAudience};
 use daysheet_core::text::brief;
 use graph_rs_sdk::http::Method;
@@ -38,7 +38,7 @@ fn read(setting: &Value) -> AutoReply {
             zone => zone,
         };
         // Outlook keeps old times that no longer apply.
-        event_time::local(text(time, "dateTime"), zone).filter(|_| scheduled)
+        time::local(text(time, "dateTime"), zone).filter(|_| scheduled)
     };
     let some = |key| Some(text(setting, key)).filter(|text| !text.trim().is_empty());
     AutoReply {
@@ -151,7 +151,7 @@ pub async fn set(
     let body = Value::Object(body);
     let mut now = change(outlook, &body).await?;
     // A Windows zone stands for many cities; the answer names the one that was given.
-    let given = time_zone.and_then(|zone| event_time::zone_name(zone.trim()));
+    let given = time_zone.and_then(|zone| time::zone_name(zone.trim()));
     if let (Some(given), Some(shown)) = (given, now.get_mut("timeZone"))
         && Some(&*shown) == body.get("timeZone")
     {

@@ -1,6 +1,6 @@
 //! Answers with events: single ones, lists, and calendar views.
 
-use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::event::time::{EventTime, ZonedTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;

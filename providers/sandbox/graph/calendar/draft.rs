@@ -1,7 +1,7 @@
 //! Changes of an event that a request body describes.
 
-use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::{EventGuest, EventVisibility, ShowAs};
+use daysheet_core::event::time::ZonedTime;
+use daysheet_core::event::{EventGuest, EventVisibility, ShowAs};
 use jiff::civil::DateTime;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value};

@@ -2,9 +2,9 @@
 
 use std::cell::OnceCell;
 
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
-use daysheet_core::recurrence::graph;
+use daysheet_core::event::recurrence::graph;
+use daysheet_core::event::time::{EventTime, ZonedTime};
+use daysheet_core::event::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};

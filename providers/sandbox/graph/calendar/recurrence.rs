@@ -3,8 +3,8 @@
 //!
 //! A valid pattern is then read as the adapter reads it, by `recurrence/graph.rs` of the core.
 
-use daysheet_core::recurrence::EventRecurrence;
-use daysheet_core::recurrence::graph;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::graph;
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 use serde_json::Value;

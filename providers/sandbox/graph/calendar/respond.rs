@@ -1,7 +1,7 @@
 //! Actions on meetings: answering, cancelling and forwarding them.
 
-use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer, ShowAs};
+use daysheet_core::event::time::ZonedTime;
+use daysheet_core::event::{EventGuest, InvitationAnswer, ShowAs};
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! `getSchedule`: the busy times of people and rooms.
 
-use daysheet_core::event_time::resolve;
-use daysheet_core::provider::calendar::EventVisibility;
+use daysheet_core::event::EventVisibility;
+use daysheet_core::event::time::resolve;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! Events as a calendar shows them: their role in a series, and their ids.
 
-use daysheet_core::event_time::EventTime;
+use daysheet_core::event::time::EventTime;
 use jiff::tz::TimeZone;
 
 use super::context::CalendarContext;

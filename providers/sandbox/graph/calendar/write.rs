@@ -1,8 +1,8 @@
 //! Creation, changes and deletion of events. Graph always notifies the other people of a meeting;
 //! this cannot be turned off.
 
-use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::EventGuest;
+use daysheet_core::event::EventGuest;
+use daysheet_core::event::time::ZonedTime;
 use hyper::StatusCode;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};

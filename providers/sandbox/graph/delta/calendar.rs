@@ -3,7 +3,7 @@
 //! Regular occurrences of a series have only their times; the whole series comes before them.
 //! Events that changed and are outside of the range are reported as deleted, as Graph does.
 
-use daysheet_core::event_time::EventTime;
+use daysheet_core::event::time::EventTime;
 use jiff::Timestamp;
 use serde_json::Value;
 

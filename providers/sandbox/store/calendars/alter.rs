@@ -1,6 +1,6 @@
 //! Changes of a single event, without its copies in other calendars.
 
-use daysheet_core::event_time::EventTime;
+use daysheet_core::event::time::EventTime;
 
 use super::{SandboxCalendars, StoredEvent};
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use daysheet_core::event_time::{EventTime, ZonedTime, find_zone, resolve};
+use daysheet_core::event::time::{EventTime, ZonedTime, find_zone, resolve};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};

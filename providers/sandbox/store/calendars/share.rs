@@ -3,7 +3,7 @@
 //! A change of the organizer's event is carried to the copies in the guests' main calendars, and
 //! the guests' answers are returned to the organizer. All copies have the same UID.
 
-use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer};
+use daysheet_core::event::{EventGuest, InvitationAnswer};
 use serde_json::Map;
 
 use super::{GuestAnswer, SandboxCalendars, StoredEvent, instance_id, same};

@@ -1,7 +1,7 @@
 //! Changes of events. Every change gets a mark, and deleted events remain as tombstones.
 
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::EventGuest;
+use daysheet_core::event::EventGuest;
+use daysheet_core::event::time::EventTime;
 
 use super::{SandboxCalendars, StoredCalendar, StoredEvent};
 

@@ -1,7 +1,7 @@
 //! Stretches of time, and the hours in which people meet.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::event::time::{self, EventTime};
 use daysheet_core::provider::calendar::WorkingHours;
 use daysheet_core::text;
 use daysheet_core::time_parse::clock::ClockTime;
@@ -138,7 +138,7 @@ pub(super) fn hours_text(from: u16, to: u16) -> String {
 
 /// Returns a person's own hours in a range; `None` if their zone is unknown.
 pub(super) fn own(hours: &WorkingHours, range: TimeStretch) -> Option<Vec<TimeStretch>> {
-    let zone = event_time::find_zone(&hours.zone)?;
+    let zone = time::find_zone(&hours.zone)?;
     // Invalid hours count as unknown.
     let valid = hours.from < hours.to && hours.to <= DAY && !hours.days.is_empty();
     valid.then(|| daily(range, &zone, &hours.days, hours.from, hours.to))
@@ -174,7 +174,7 @@ fn minute_of(day: Date, minute: u16, zone: &TimeZone) -> Timestamp {
     // Added in local time: `resolve` handles times that daylight saving skips or repeats.
     let local =
         day.at(0, 0, 0, 0).checked_add(i64::from(minute).minutes()).unwrap_or(day.at(0, 0, 0, 0));
-    event_time::resolve(local, zone)
+    time::resolve(local, zone)
 }
 
 /// Reads `9`, `9:30`, `9h30`, `5pm`, `24`.

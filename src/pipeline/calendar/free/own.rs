@@ -5,10 +5,10 @@
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::ids::CalendarId;
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::{Calendars, EventListRequest};
-use daysheet_core::provider::ids::CalendarId;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::{Note, note, quoted};
 use futures_util::future::join_all;

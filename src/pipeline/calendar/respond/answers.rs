@@ -1,8 +1,9 @@
 //! An answer to an invitation: its proposed time, its question, its outcome, and how it is called.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{InvitationAnswer, InvitationReply};
+use daysheet_core::event::InvitationAnswer;
+use daysheet_core::event::time::EventTime;
+use daysheet_core::provider::calendar::InvitationReply;
 use daysheet_core::text::{Note, note, ours};
 use jiff::Timestamp;
 use serde_json::Value;

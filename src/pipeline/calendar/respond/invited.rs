@@ -3,10 +3,11 @@
 
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time;
+use daysheet_core::event::time;
+use daysheet_core::event::{EventPatch, InvitationAnswer};
 use daysheet_core::ical::IcalEvent;
-use daysheet_core::provider::calendar::{EventChange, GuestNotice, InvitationAnswer};
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::ids::EmailAddress;
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, note, ours, quoted_end, quoted_list};
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -134,7 +135,7 @@ fn check_time(
     }
     // A higher SEQUENCE marks the newer version (RFC 5545, 3.8.7.4).
     if now.sequence.is_some_and(|sequence| sequence < entry.sequence) {
-        let start = event_time::start(entry.start.when(), &ctx.config.zone);
+        let start = time::start(entry.start.when(), &ctx.config.zone);
         return Ok(Some(note!(
             "{} is newer than the calendar: it moves the meeting to {}, where the calendar \
              has it once the service has read the message",
@@ -170,7 +171,7 @@ async fn find_meeting(
         let target = as_target(ctx, owner, value, facts).await?;
         let same = match (original, entry.recurrence_id) {
             (Some(original), Some(at)) => {
-                event_time::same_start(original, at, &[&ctx.config.zone, &TimeZone::UTC])
+                time::same_start(original, at, &[&ctx.config.zone, &TimeZone::UTC])
             }
             (original, at) => original == at,
         };
@@ -267,8 +268,8 @@ impl InvitedMeeting {
     /// Returns its time, in its own zone if that is known.
     fn time(&self, zone: &TimeZone) -> PreviousTime {
         let own = match &self.entry.start {
-            event_time::ZonedTime::At(_, zone) => event_time::find_zone(zone),
-            event_time::ZonedTime::Day(_) => None,
+            time::ZonedTime::At(_, zone) => time::find_zone(zone),
+            time::ZonedTime::Day(_) => None,
         };
         PreviousTime {
             start: self.entry.start.when(),
@@ -300,7 +301,7 @@ impl InvitedMeeting {
 
     /// Returns the change that creates it, with an open answer of the user. Cancelled occurrences
     /// become exclusions of its rule.
-    fn creation(&mut self, notes: &mut Vec<Note>) -> EventChange {
+    fn creation(&mut self, notes: &mut Vec<Note>) -> EventPatch {
         // Only the organizer may cancel an occurrence of the finished series, so the rule excludes
         // the cancelled ones from the start.
         self.occurrences = self.entry.exclude_cancelled(std::mem::take(&mut self.occurrences));
@@ -320,7 +321,7 @@ impl InvitedMeeting {
         &self,
         ctx: &Context,
         request: &CalendarRespond,
-        change: &EventChange,
+        change: &EventPatch,
         notes: &mut Vec<Note>,
     ) -> Result<Value> {
         let creation = LoggedCreation {
@@ -366,7 +367,7 @@ fn main_event(mut entries: Vec<IcalEvent>) -> Option<(IcalEvent, Vec<IcalEvent>,
 /// All guests belong to it without an organizer, because the copy is then the user's own, or if the
 /// answer has a comment or a proposed time.
 fn added_audience(
-    change: &EventChange,
+    change: &EventPatch,
     request: &CalendarRespond,
     own: &EmailAddress,
 ) -> WriteAudience {

@@ -7,7 +7,7 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::call::progress;
 use daysheet_core::error::Result;
-use daysheet_core::provider::calendar::EventChange;
+use daysheet_core::event::EventPatch;
 use daysheet_core::text::{Note, note, ours, quoted};
 
 use super::clash::{self, ClashCandidate, find_clashes};
@@ -199,7 +199,7 @@ async fn met_by_changes(
     request: &CalendarSave,
     report: &mut WriteReport,
 ) -> Result<Vec<Vec<Note>>> {
-    let moves = |change: &EventChange| change.time.is_some() || change.repeat.is_some();
+    let moves = |change: &EventPatch| change.time.is_some() || change.repeat.is_some();
     let any = items.iter().any(|item| moves(&item.change));
     if request.if_conflict == IfConflict::Ignore || !any {
         return Ok(vec![Vec::new(); items.len()]);

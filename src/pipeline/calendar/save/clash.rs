@@ -7,11 +7,12 @@
 use std::collections::{HashMap, HashSet};
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::{EventTime, ZonedTime};
+use daysheet_core::event::{Event, EventPatch, ShowAs};
+use daysheet_core::ids::{AccountId, EmailAddress, EventId};
 use daysheet_core::project::project;
-use daysheet_core::provider::calendar::{EventChange, EventData, EventListRequest, ShowAs};
-use daysheet_core::provider::ids::{AccountId, EmailAddress, EventId};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::provider::calendar::EventListRequest;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::search_text::words;
 use daysheet_core::text::{Note, note, ours, quoted, quoted_end};
@@ -59,7 +60,7 @@ pub(crate) struct ClashCandidate {
 impl ClashCandidate {
     /// Records the event that was created from it, which may already be among those found. An item
     /// that was not written has no conflicts.
-    pub(super) fn becomes(&mut self, made: Option<EventData>) {
+    pub(super) fn becomes(&mut self, made: Option<Event>) {
         match made {
             Some(made) => {
                 self.uid = self.uid.take().or(made.uid);
@@ -88,7 +89,7 @@ pub(crate) struct ItemClashes {
 struct ExistingEvent {
     owner: usize,
     calendar: String,
-    facts: EventData,
+    facts: Event,
 }
 
 /// The events of all accounts in a range, and notes on calendars that could not be read.
@@ -103,7 +104,7 @@ pub(super) struct EventsNear {
 /// The events of one account, and notes about calendars left out.
 struct SeenEvents {
     owner: CalendarOwner,
-    there: Vec<(String, EventData)>,
+    there: Vec<(String, Event)>,
     cut: bool,
     failed: Vec<Error>,
 }
@@ -140,7 +141,7 @@ pub(crate) fn times(
 }
 
 /// Returns the claim of a new or changed event; `main` if it is in the main calendar.
-pub(crate) fn claim(change: &EventChange, now: Option<&EventData>, main: bool) -> TimeClaim {
+pub(crate) fn claim(change: &EventPatch, now: Option<&Event>, main: bool) -> TimeClaim {
     let known = now.map(|facts| TimeClaim::new(facts, main));
     let guests = change.guests.iter().flatten();
     let show = change.show.or(known.map(|claim| claim.show)).unwrap_or(ShowAs::Busy);
@@ -557,7 +558,7 @@ fn among(one: &ClashCandidate, at: usize, other: &ClashCandidate, zone: &TimeZon
 }
 
 /// Returns true for an event at the first of the times, with the same length and title.
-fn is_twin(candidate: &ClashCandidate, there: &EventData) -> bool {
+fn is_twin(candidate: &ClashCandidate, there: &Event) -> bool {
     let first = candidate.times.first();
     let title = |text: &str| daysheet_core::text::cell(text);
     first == Some(&(there.start, there.end))

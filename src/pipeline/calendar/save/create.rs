@@ -4,8 +4,9 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::call::progress;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::calendar::{EventChange, GuestNotice};
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::event::EventPatch;
+use daysheet_core::ids::EmailAddress;
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, note, quoted};
 use futures_util::future::join;
 use serde_json::Value;
@@ -329,7 +330,7 @@ fn clashing(items: &[NewEvent], made: &[Option<MadeEvent>]) -> usize {
 }
 
 /// Returns the notification that a new event needs: [`GuestNotice::Nobody`] if it has no guests.
-fn notify_for(change: &EventChange, own: &EmailAddress, request: &CalendarSave) -> GuestNotice {
+fn notify_for(change: &EventPatch, own: &EmailAddress, request: &CalendarSave) -> GuestNotice {
     let guests = change.guests.as_deref().unwrap_or_default();
     match (others(guests, own).is_empty(), request.notify) {
         (false, Some(notify)) => notify,

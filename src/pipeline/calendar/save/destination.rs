@@ -1,7 +1,7 @@
 //! The target of a write: its account, its calendar, and whether it may be written to.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::CalendarId;
+use daysheet_core::ids::CalendarId;
 use daysheet_core::text::{self, Note, brief};
 
 use crate::pipeline::access::accounts::{account_named, named_or_all, owner_named};

@@ -1,10 +1,11 @@
 //! Occurrences of imported series that differ from their rule.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::event::time::{self, EventTime};
+use daysheet_core::event::{Event, EventPatch};
 use daysheet_core::ical::IcalEvent;
 use daysheet_core::project::project;
-use daysheet_core::provider::calendar::{EventChange, EventData, GuestNotice};
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::schemas::EVENT;
 use daysheet_core::text::Note;
 use jiff::{Timestamp, ToSpan};
@@ -68,7 +69,7 @@ pub(crate) async fn put_exceptions(
         let Some(at) = one.recurrence_id else {
             continue;
         };
-        let when = event_time::start(at, &ctx.config.zone);
+        let when = time::start(at, &ctx.config.zone);
         if has_ended {
             report.outcomes.push(ItemOutcome::skipped(format!("{name} on {when}"), "import"));
             continue;
@@ -115,15 +116,15 @@ async fn put_exception(
     let (change, _) = source::change(entry, port.capabilities(), own, &mut Vec::new());
     if !series.facts.own {
         // Only the organizer may change it, but it can be imported like its series.
-        let change = EventChange { original: facts.original, ..change };
+        let change = EventPatch { original: facts.original, ..change };
         let calendar = series.facts.calendar.as_ref();
         let write = port.create(calendar, &change, GuestNotice::Nobody);
         run_logged(ctx, line("create"), notes, write, |_| None).await?;
         return Ok(true);
     }
     // An occurrence has no rule of its own.
-    let change = EventChange { repeat: None, ..differing(&change, &facts) };
-    if change == EventChange::default() {
+    let change = EventPatch { repeat: None, ..differing(&change, &facts) };
+    if change == EventPatch::default() {
         return Ok(false);
     }
     let write = port.update(&value, &change, GuestNotice::Nobody);
@@ -136,14 +137,12 @@ pub(crate) async fn find_occurrence(
     ctx: &Context,
     series: &EventTarget,
     at: EventTime,
-) -> Result<Option<(Value, EventData)>> {
+) -> Result<Option<(Value, Event)>> {
     let port = &series.owner.port;
     let (zone, own) = (series.zone(&ctx.config.zone), &ctx.config.zone);
-    let is_it = |facts: &EventData| {
+    let is_it = |facts: &Event| {
         facts.series.as_ref() == Some(&series.facts.id)
-            && facts
-                .original
-                .is_some_and(|original| event_time::same_start(original, at, &[&zone, own]))
+            && facts.original.is_some_and(|original| time::same_start(original, at, &[&zone, own]))
     };
     let find = |values: Vec<Value>| {
         let mut read =

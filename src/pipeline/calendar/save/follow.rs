@@ -3,12 +3,11 @@
 
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::{self, EventTime};
+use daysheet_core::event::{Event, EventPatch, EventVisibility, ShowAs};
 use daysheet_core::flatten::{RowContext, RowRoom};
-use daysheet_core::provider::calendar::{
-    EventChange, EventData, EventVisibility, GuestNotice, ShowAs,
-};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::row::RowCell;
 use daysheet_core::schemas::EVENT;
 use daysheet_core::text::{Note, note, ours};
@@ -68,11 +67,11 @@ pub(crate) fn cut(
         .checked_add(length)
         .map_err(|_| Error::argument("the event would be out of range"))?;
     let end = match &first {
-        daysheet_core::event_time::ZonedTime::Day(_) => {
-            daysheet_core::event_time::ZonedTime::Day(last.date())
+        daysheet_core::event::time::ZonedTime::Day(_) => {
+            daysheet_core::event::time::ZonedTime::Day(last.date())
         }
-        daysheet_core::event_time::ZonedTime::At(_, zone) => {
-            daysheet_core::event_time::ZonedTime::At(last, zone.clone())
+        daysheet_core::event::time::ZonedTime::At(_, zone) => {
+            daysheet_core::event::time::ZonedTime::At(last, zone.clone())
         }
     };
     Ok(Some(SplitSeries { before, base: SeriesBase { start: first, end, repeat: after, zone } }))
@@ -80,14 +79,9 @@ pub(crate) fn cut(
 
 impl SplitSeries {
     /// Describes a change of the later part to the user.
-    pub(super) fn difference(
-        &self,
-        now: &EventData,
-        change: &EventChange,
-        zone: &TimeZone,
-    ) -> String {
+    pub(super) fn difference(&self, now: &Event, change: &EventPatch, zone: &TimeZone) -> String {
         let from =
-            EventData { start: self.base.start.when(), end: self.base.end.when(), ..now.clone() };
+            Event { start: self.base.start.when(), end: self.base.end.when(), ..now.clone() };
         let mut change = change.clone();
         change.time =
             change.time.filter(|(start, end)| (start.when(), end.when()) != (from.start, from.end));
@@ -96,7 +90,7 @@ impl SplitSeries {
         change.repeat = change.repeat.filter(|repeat| rule(repeat) != rule(&now.repeat));
         format!(
             "a new series from {} on: {}",
-            event_time::start(from.start, zone),
+            time::start(from.start, zone),
             make::difference(&change, &from, zone)
         )
     }
@@ -107,7 +101,7 @@ impl SplitSeries {
 pub(crate) async fn shorten_series(
     ctx: &Context,
     master: &EventTarget,
-    change: &EventChange,
+    change: &EventPatch,
     notify: GuestNotice,
 ) -> Result<Value> {
     let port = &master.owner.port;
@@ -171,7 +165,7 @@ pub(crate) async fn find_exceptions(
 impl SeriesExceptions {
     fn cancel(&mut self, original: EventTime, zone: &TimeZone) {
         let mut known = self.cancelled.iter();
-        if !known.any(|at| event_time::same_start(*at, original, &[zone])) {
+        if !known.any(|at| time::same_start(*at, original, &[zone])) {
             self.cancelled.push(original);
         }
     }
@@ -181,7 +175,7 @@ impl SeriesExceptions {
     pub(super) fn leave_out(&self, repeat: &mut EventRecurrence, zone: &TimeZone) {
         for at in &self.cancelled {
             let mut known = repeat.except.iter();
-            if !known.any(|other| event_time::same_start(*other, *at, &[zone])) {
+            if !known.any(|other| time::same_start(*other, *at, &[zone])) {
                 repeat.except.push(*at);
             }
         }
@@ -203,7 +197,7 @@ impl SeriesExceptions {
         }
         // Past occurrences no longer matter.
         let coming = self.cancelled.iter().filter(|at| at.instant(zone) >= now);
-        let coming: Vec<String> = coming.map(|at| event_time::start(*at, zone)).collect();
+        let coming: Vec<String> = coming.map(|at| time::start(*at, zone)).collect();
         if !coming.is_empty() {
             notes.push(note!("cancelled stays cancelled: {}", ours(first_of(&coming))));
         }
@@ -231,11 +225,11 @@ impl SeriesExceptions {
             many => format!("{many} occurrences changed individually"),
         };
         let lines = self.changed.iter().map(|(original, now)| {
-            let shown = event_time::start(*original, zone);
+            let shown = time::start(*original, zone);
             if original == now {
                 shown
             } else {
-                format!("{shown} (moved to {})", event_time::end(*original, *now, zone))
+                format!("{shown} (moved to {})", time::end(*original, *now, zone))
             }
         });
         Some((who, first_of(&lines.collect::<Vec<_>>())))
@@ -252,7 +246,7 @@ fn first_of(times: &[String]) -> String {
 }
 
 /// Returns the new series: a copy of the old one with the change.
-pub(crate) fn copied(master: &EventTarget, change: EventChange) -> EventChange {
+pub(crate) fn copied(master: &EventTarget, change: EventPatch) -> EventPatch {
     let facts = &master.facts;
     let cell = cells(master);
     let text = |name: &str| match cell(name) {
@@ -260,7 +254,7 @@ pub(crate) fn copied(master: &EventTarget, change: EventChange) -> EventChange {
         _ => String::new(),
     };
     let repeats = |text: String| Some(text).filter(|text| !text.is_empty());
-    EventChange {
+    EventPatch {
         title: change.title.or_else(|| Some(facts.title.clone())),
         place: change.place.or_else(|| repeats(facts.place.clone())),
         // Without the joining details of the old meeting, because the copy gets a meeting of its

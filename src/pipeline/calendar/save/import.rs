@@ -21,7 +21,7 @@ use crate::tools::calendar_save::{CalendarSave, IfConflict};
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time;
+use daysheet_core::event::time;
 use daysheet_core::ical::{CalendarDocument, IcalEvent};
 use daysheet_core::text::{Note, note, ours, quoted};
 use futures_util::future::join_all;
@@ -229,7 +229,7 @@ async fn find_existing(
                 // A series matches a series, an exception an exception.
                 let zones = [&ctx.config.zone, &TimeZone::UTC];
                 let same = match (facts.original, at) {
-                    (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
+                    (Some(original), Some(at)) => time::same_start(original, at, &zones),
                     (original, at) => original == at,
                 };
                 if same && !facts.cancelled {

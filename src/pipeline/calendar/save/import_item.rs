@@ -1,9 +1,9 @@
 //! An event of an imported document: the change that creates it, and its differences from an
 //! existing event.
 
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::{Event, EventPatch};
 use daysheet_core::ical::IcalEvent;
-use daysheet_core::provider::calendar::{EventChange, EventData};
-use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::text::html;
 use daysheet_core::text::search_text::words;
 
@@ -15,7 +15,7 @@ pub(super) struct ImportItem {
     pub(super) name: String,
     pub(super) entry: IcalEvent,
     pub(super) exceptions: Vec<IcalEvent>,
-    pub(super) change: EventChange,
+    pub(super) change: EventPatch,
     /// The event, if it already exists.
     pub(super) there: Option<EventTarget>,
     /// True if it was found only by its time and title: it stays unchanged.
@@ -30,7 +30,7 @@ pub(super) enum ImportAction<'a> {
     /// The existing event stays unchanged.
     Keep(&'a EventTarget),
     /// The existing event gets these fields of the document.
-    Update(&'a EventTarget, Box<EventChange>),
+    Update(&'a EventTarget, Box<EventPatch>),
 }
 
 impl ImportItem {
@@ -44,7 +44,7 @@ impl ImportItem {
             return ImportAction::Keep(there);
         }
         let change = differing(&self.change, &there.facts);
-        if change == EventChange::default() {
+        if change == EventPatch::default() {
             ImportAction::Keep(there)
         } else {
             ImportAction::Update(there, Box::new(change))
@@ -61,7 +61,7 @@ pub(super) enum ImportOutcome {
 
 /// Returns the fields of a change that differ from the event. Guests are not compared,
 /// because they have answered since.
-pub(super) fn differing(change: &EventChange, now: &EventData) -> EventChange {
+pub(super) fn differing(change: &EventPatch, now: &Event) -> EventPatch {
     let fresh = |value: &Option<String>, now: &str| {
         // A service may have turned the text into HTML, so both forms are compared.
         let plain = html::html(now, html::TextStyle::Text, false).text;
@@ -75,7 +75,7 @@ pub(super) fn differing(change: &EventChange, now: &EventData) -> EventChange {
                 && one.extra.iter().all(|at| other.extra.contains(at))
         })
     };
-    EventChange {
+    EventPatch {
         title: fresh(&change.title, &now.title),
         time: change
             .time
@@ -87,6 +87,6 @@ pub(super) fn differing(change: &EventChange, now: &EventData) -> EventChange {
             Some(repeat) => !same(repeat, now.repeat.as_ref()),
             None => now.repeat.is_some(),
         }),
-        ..EventChange::default()
+        ..EventPatch::default()
     }
 }

@@ -4,10 +4,10 @@
 //! here, before anything is written.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time;
+use daysheet_core::event::recurrence::{EventRecurrence, too_often};
+use daysheet_core::event::time;
+use daysheet_core::event::{Event, EventGuest, EventPatch, ShowAs};
 use daysheet_core::provider::CalendarCapabilities;
-use daysheet_core::provider::calendar::{EventChange, EventData, EventGuest, ShowAs};
-use daysheet_core::recurrence::{EventRecurrence, too_often};
 use daysheet_core::text::brief;
 use daysheet_core::text::{Note, note, ours};
 use daysheet_core::time_parse::TimeContext;
@@ -22,7 +22,7 @@ use crate::tools::calendar_save::EventWords;
 /// A change, and how its times were understood.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlannedChange {
-    pub(super) change: EventChange,
+    pub(super) change: EventPatch,
     pub(super) span: Option<EventSpan>,
     /// Notes on how arguments were understood.
     pub(super) notes: Vec<Note>,
@@ -61,7 +61,7 @@ pub(crate) fn new(words: &EventWords, here: &TimeContext) -> Result<PlannedChang
     notes.extend(span.echo.iter().cloned());
     notes.extend(past(&span, here.now, &here.zone, repeat.as_ref()));
     Ok(PlannedChange {
-        change: EventChange {
+        change: EventPatch {
             title: Some(title),
             time: Some((start, end)),
             place: words.place.clone().filter(|place| !place.is_empty()),
@@ -91,7 +91,7 @@ pub(crate) fn begins(repeat: &EventRecurrence, span: &EventSpan) -> Result<()> {
             "the rule {} has no occurrence at the start",
             brief(&repeat.rule)
         ))
-        .next(format!("start with its first, {}", event_time::start(first.when(), &span.zone)))),
+        .next(format!("start with its first, {}", time::start(first.when(), &span.zone)))),
         None => Err(Error::argument(format!(
             "the rule {} never occurs from the start on",
             brief(&repeat.rule)
@@ -117,7 +117,7 @@ pub(crate) fn past(
 pub(crate) fn changed(
     words: &EventWords,
     here: &TimeContext,
-    now: &EventData,
+    now: &Event,
     zone: &TimeZone,
 ) -> Result<PlannedChange> {
     if words.title.as_deref() == Some("") {
@@ -136,7 +136,7 @@ pub(crate) fn changed(
         notes.extend(past(span, here.now, &here.zone, now.repeat.as_ref()));
     }
     Ok(PlannedChange {
-        change: EventChange {
+        change: EventPatch {
             title: fresh(&words.title, &now.title),
             time: moves.map(EventSpan::moments),
             place: fresh(&words.place, &now.place),
@@ -158,7 +158,7 @@ pub(crate) fn changed(
 }
 
 /// Refuses a change that the service does not support.
-pub(crate) fn fits(change: &EventChange, can: &CalendarCapabilities) -> Result<()> {
+pub(crate) fn fits(change: &EventPatch, can: &CalendarCapabilities) -> Result<()> {
     if let Some(guests) = &change.guests {
         guests::not_too_many(guests, can)?;
     }
@@ -175,7 +175,7 @@ pub(crate) fn fits(change: &EventChange, can: &CalendarCapabilities) -> Result<(
 }
 
 /// Describes a change to the user: `start Tue … → Wed …; title "A" → "B"`.
-pub(crate) fn difference(change: &EventChange, now: &EventData, zone: &TimeZone) -> String {
+pub(crate) fn difference(change: &EventPatch, now: &Event, zone: &TimeZone) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = &change.time {
         let (from, to) = (start.when(), end.when());
@@ -248,7 +248,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Describes a new event to the user.
-pub(crate) fn description(change: &EventChange, zone: &TimeZone) -> String {
+pub(crate) fn description(change: &EventPatch, zone: &TimeZone) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = &change.time {
         parts.push(shown(start.when(), end.when(), zone));

@@ -1,9 +1,10 @@
 //! A change of an event, checked and ready to be written.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{EventChange, EventData, GuestNotice};
-use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::event::recurrence::EventRecurrence;
+use daysheet_core::event::time::EventTime;
+use daysheet_core::event::{Event, EventPatch};
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::Note;
 use jiff::tz::TimeZone;
 
@@ -22,7 +23,7 @@ use crate::tools::calendar_save::{CalendarSave, EventWords, SeriesScope};
 pub(super) struct ReadyChange {
     /// The event to write; for a split, the series.
     pub(super) target: EventTarget,
-    pub(super) change: EventChange,
+    pub(super) change: EventPatch,
     /// The resulting rule, for the conflict check.
     pub(super) repeat: Option<EventRecurrence>,
     pub(super) notify: GuestNotice,
@@ -38,7 +39,7 @@ pub(super) struct ReadyChange {
 
 impl ReadyChange {
     pub(super) fn is_empty(&self) -> bool {
-        self.change == EventChange::default()
+        self.change == EventPatch::default()
     }
 
     /// Describes the change to the user.
@@ -198,7 +199,7 @@ fn separate_time(
 async fn check_change(
     ctx: &Context,
     target: EventTarget,
-    change: EventChange,
+    change: EventPatch,
     repeat: Option<EventRecurrence>,
     request: &CalendarSave,
 ) -> Result<ReadyChange> {
@@ -210,7 +211,7 @@ async fn check_change(
     // Removed guests are notified as well.
     let asks = !others(list, own).is_empty() || !others(&target.facts.guests, own).is_empty();
     let notify = match (asks && target.facts.own, request.notify) {
-        (true, None) if change != EventChange::default() => return Err(notify_missing()),
+        (true, None) if change != EventPatch::default() => return Err(notify_missing()),
         (_, chosen) => chosen.unwrap_or(GuestNotice::Nobody),
     };
     let port = &target.owner.port;
@@ -229,7 +230,7 @@ async fn check_change(
 
 /// Returns the time by which the reader knows an event: the one of the rule, for a
 /// moved occurrence.
-pub(crate) fn reference(facts: &EventData) -> (EventTime, EventTime) {
+pub(crate) fn reference(facts: &Event) -> (EventTime, EventTime) {
     let Some(original) = facts.original.filter(|_| facts.series.is_some()) else {
         return (facts.start, facts.end);
     };
@@ -255,7 +256,7 @@ fn still(seen: (EventTime, EventTime), base: &SeriesBase) -> EventSpan {
 }
 
 /// Refuses changes that only the organizer of a meeting can make.
-fn check_permitted(target: &EventTarget, change: &EventChange) -> Result<()> {
+fn check_permitted(target: &EventTarget, change: &EventPatch) -> Result<()> {
     let theirs = [
         ("time", change.time.is_some()),
         ("people", change.guests.is_some()),
@@ -310,14 +311,14 @@ async fn ready_following(
         }
     };
     // Without a change, the series is not split.
-    if made.change == EventChange::default() && to.is_none() && repeats.is_none() {
-        return check_change(ctx, target, EventChange::default(), None, request).await;
+    if made.change == EventPatch::default() && to.is_none() && repeats.is_none() {
+        return check_change(ctx, target, EventPatch::default(), None, request).await;
     }
     let name = format!("{} {}", target.handle, title(&target.facts));
     let line = event_line(&target.facts, &ctx.config.zone);
     // The change, for the checks and for a dry run.
     let change =
-        EventChange { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
+        EventPatch { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
     let ready = check_change(ctx, master, change, repeat, request).await?;
     Ok(ReadyChange { name, line, notes, cut: Some(cut), ..ready })
 }

@@ -4,8 +4,8 @@
 //! summer and in winter.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::recurrence::{DAYS, EventRecurrence, RecurrenceRule, RuleEnd, place};
+use daysheet_core::event::recurrence::{DAYS, EventRecurrence, RecurrenceRule, RuleEnd, place};
+use daysheet_core::event::time::{self, EventTime, ZonedTime};
 use daysheet_core::text::brief;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -79,7 +79,7 @@ pub(super) fn moved(
     };
     let name = |at: DateTime| match (by_rule.time, to.zone.iana_name()) {
         (Some(_), Some(zone)) => ZonedTime::At(at, zone.to_owned()),
-        (Some(_), None) => moment(EventTime::At(event_time::resolve(at, &to.zone)), &to.zone),
+        (Some(_), None) => moment(EventTime::At(time::resolve(at, &to.zone)), &to.zone),
         (None, _) => ZonedTime::Day(at.date()),
     };
     let list = |list: &[EventTime]| list.iter().filter_map(|one| by_rule.when(*one)).collect();
@@ -134,7 +134,7 @@ impl SeriesMove<'_> {
                 EventTime::Day(day.checked_add(self.days.days()).ok()?)
             }
             (EventTime::At(_), Some(_)) => {
-                EventTime::At(event_time::resolve(local.checked_add(self.by).ok()?, self.to))
+                EventTime::At(time::resolve(local.checked_add(self.by).ok()?, self.to))
             }
         })
     }
@@ -198,15 +198,15 @@ impl SeriesMove<'_> {
                 RuleEnd::Local(at.checked_add(self.by).ok()?)
             }
             RuleEnd::Utc(at) if self.time.is_some() => {
-                let at = event_time::resolve(at, &TimeZone::UTC);
+                let at = time::resolve(at, &TimeZone::UTC);
                 let moved = self.from.to_datetime(at).checked_add(self.by).ok()?;
-                let at = event_time::resolve(moved, self.to);
+                let at = time::resolve(moved, self.to);
                 RuleEnd::Utc(TimeZone::UTC.to_datetime(at))
             }
             // UNTIL has to have the type of DTSTART (RFC 5545, 3.3.10), which is a day now.
             RuleEnd::Local(at) => RuleEnd::Day(at.date().checked_add(self.days.days()).ok()?),
             RuleEnd::Utc(at) => {
-                let at = self.from.to_datetime(event_time::resolve(at, &TimeZone::UTC));
+                let at = self.from.to_datetime(time::resolve(at, &TimeZone::UTC));
                 RuleEnd::Day(at.date().checked_add(self.days.days()).ok()?)
             }
         })

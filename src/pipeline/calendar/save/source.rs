@@ -4,13 +4,13 @@
 use std::slice;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event::{EventPatch, EventVisibility, ShowAs};
 use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
+use daysheet_core::ids::{EmailAddress, MessageId};
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::BodyForm;
 use daysheet_core::provider::CalendarCapabilities;
-use daysheet_core::provider::calendar::{EventChange, EventVisibility, ShowAs};
-use daysheet_core::provider::ids::{EmailAddress, MessageId};
 use daysheet_core::schemas::MESSAGE;
 use daysheet_core::text::{Note, brief};
 
@@ -97,7 +97,7 @@ pub(crate) fn change(
     can: &CalendarCapabilities,
     own: &EmailAddress,
     notes: &mut Vec<Note>,
-) -> (EventChange, Vec<&'static str>) {
+) -> (EventPatch, Vec<&'static str>) {
     let mut left_out = Vec::new();
     let input = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let mut about = entry.notes.trim().to_owned();
@@ -131,7 +131,7 @@ pub(crate) fn change(
     if reminder != entry.reminder {
         left_out.push("a reminder of over four weeks");
     }
-    let change = EventChange {
+    let change = EventPatch {
         title: input(&entry.title),
         time: Some((entry.start.clone(), entry.end.clone())),
         place: input(&entry.place),

@@ -2,7 +2,7 @@
 //! consistent moments.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{BESIDE, EventTime, ZonedTime};
+use daysheet_core::event::time::{BESIDE, EventTime, ZonedTime};
 use daysheet_core::text::brief;
 use daysheet_core::text::{Note, note, ours};
 use daysheet_core::time_parse::clock::ClockTime;

@@ -4,7 +4,7 @@
 //! events and never too few; the extra ones are removed again.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::calendar::EventChange;
+use daysheet_core::event::EventPatch;
 use daysheet_core::text::{Note, note, ours};
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ struct SplitWrite<'a> {
     /// The series to shorten.
     master: &'a EventTarget,
     /// The new series.
-    whole: EventChange,
+    whole: EventPatch,
 }
 
 /// Writes the change of an occurrence and all later ones.
@@ -122,7 +122,7 @@ impl SplitWrite<'_> {
         report: &mut WriteReport,
     ) -> Result<Option<Value>> {
         let shorter =
-            EventChange { repeat: Some(Some(cut.before.clone())), ..EventChange::default() };
+            EventPatch { repeat: Some(Some(cut.before.clone())), ..EventPatch::default() };
         let write = shorten_series(ctx, self.master, &shorter, self.ready.notify);
         let write = async { write.await.map(Some) };
         let entry = self.audit_entry("update", vec![self.master.handle.clone()]);

@@ -2,7 +2,8 @@
 
 use daysheet_core::call::progress;
 use daysheet_core::error::Result;
-use daysheet_core::provider::calendar::{EventChange, GuestNotice};
+use daysheet_core::event::EventPatch;
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, quoted};
 use serde_json::Value;
 
@@ -81,7 +82,7 @@ async fn rehearse_update(
     ctx: &Context,
     call: SaveCall<'_>,
     there: &EventTarget,
-    change: &EventChange,
+    change: &EventPatch,
 ) -> Result<(&'static str, String)> {
     let port = &call.to.owner.port;
     let notify = GuestNotice::Nobody;
@@ -154,7 +155,7 @@ async fn update_item(
     ctx: &Context,
     item: &ImportItem,
     there: &EventTarget,
-    change: &EventChange,
+    change: &EventPatch,
     report: &mut WriteReport,
 ) -> Result<Value> {
     let write = there.owner.port.update(&there.value, change, GuestNotice::Nobody);

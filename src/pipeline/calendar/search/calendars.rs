@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::RowContext;
+use daysheet_core::ids::{AccountId, CalendarId, EmailAddress};
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::{Calendars, MAIN, NamedCalendar, shown_names};
-use daysheet_core::provider::ids::{AccountId, CalendarId, EmailAddress};
 use daysheet_core::row::RowCell;
 use daysheet_core::schemas::{CALENDAR, TableColumn};
 use daysheet_core::text;

@@ -3,8 +3,8 @@
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{EventData, ShowAs};
+use daysheet_core::event::time::EventTime;
+use daysheet_core::event::{Event, ShowAs};
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::ColumnLevel;
 use daysheet_core::text::{Note, NoteKey, counted, note, ours};
@@ -142,7 +142,7 @@ fn has_short_titles(clashes: &RowTable) -> bool {
 }
 
 /// Returns the times of the events that compete for the reader's time.
-fn competing(own: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<(EventTime, EventTime)> {
+fn competing(own: &[(usize, &Event, bool)], zone: &TimeZone) -> Vec<(EventTime, EventTime)> {
     own.iter()
         .map(|(_, facts, main)| ((facts.start, facts.end), TimeClaim::new(facts, *main)))
         .filter(|(time, claim)| claim.competes(*time, zone))
@@ -153,7 +153,7 @@ fn competing(own: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<(EventTi
 /// Returns the events by which the reader is away at one of these times, by their positions, each
 /// with its word.
 fn absent(
-    own: &[(usize, &EventData, bool)],
+    own: &[(usize, &Event, bool)],
     times: &[(EventTime, EventTime)],
     zone: &TimeZone,
 ) -> Vec<(usize, &'static str)> {
@@ -165,11 +165,11 @@ fn absent(
 
 /// Returns the events that are too long to compete and overlap one of these times.
 fn beside(
-    own: &[(usize, &EventData, bool)],
+    own: &[(usize, &Event, bool)],
     times: &[(EventTime, EventTime)],
     zone: &TimeZone,
 ) -> Vec<usize> {
-    let is_beside = |facts: &EventData, main: bool| {
+    let is_beside = |facts: &Event, main: bool| {
         let (time, claim) = ((facts.start, facts.end), TimeClaim::new(facts, main));
         matches!(claim.show, ShowAs::Busy | ShowAs::Tentative)
             && claim.is_container(time, zone)

@@ -7,13 +7,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use daysheet_core::choice::WordChoice;
-use daysheet_core::event_time::{self, EventTime, ZonedTime};
+use daysheet_core::event::time::{self, EventTime, ZonedTime};
+use daysheet_core::event::{Event, EventGuest, EventVisibility, ShowAs};
 use daysheet_core::flatten::{self, RowContext, RowRoom};
 use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
 use daysheet_core::provider::Account;
-use daysheet_core::provider::calendar::{
-    Calendars, EventData, EventGuest, EventVisibility, ShowAs,
-};
+use daysheet_core::provider::calendar::Calendars;
 use daysheet_core::schemas::EVENT;
 use daysheet_core::text::{Note, TextKind, is_invisible, note, quoted, shown};
 use daysheet_core::time_parse::ParsedTime;
@@ -139,7 +138,7 @@ async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>
 }
 
 /// Converts one event to an iCalendar entry.
-fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Account) -> IcalEvent {
+fn entry(item: &Value, facts: &Event, context: &RowContext, account: &Account) -> IcalEvent {
     let column = |name: &str| -> Vec<String> {
         let field = EVENT.field(name);
         let texts = field.map(|field| flatten::texts(field, item, context));
@@ -147,11 +146,8 @@ fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Accoun
     };
     let word = |name: &str| column(name).into_iter().next().unwrap_or_default();
     // The event's own zone, in which its rule recurs.
-    let zone = facts
-        .zone
-        .as_deref()
-        .and_then(event_time::find_zone)
-        .unwrap_or_else(|| context.zone.clone());
+    let zone =
+        facts.zone.as_deref().and_then(time::find_zone).unwrap_or_else(|| context.zone.clone());
     let moment = |time: EventTime| match time {
         EventTime::Day(day) => ZonedTime::Day(day),
         EventTime::At(at) => ParsedTime::At(zone.to_datetime(at), at).moment(&zone),
@@ -177,12 +173,7 @@ fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Accoun
 }
 
 /// Returns the organizer of a meeting; `None` for an event without guests.
-fn organizer(
-    facts: &EventData,
-    name: &str,
-    address: String,
-    account: &Account,
-) -> Option<EventGuest> {
+fn organizer(facts: &Event, name: &str, address: String, account: &Account) -> Option<EventGuest> {
     if facts.guests.is_empty() {
         return None;
     }

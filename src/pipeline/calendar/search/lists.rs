@@ -1,6 +1,6 @@
 //! The lists of calendars that were fetched lately.
 
-use daysheet_core::provider::ids::AccountId;
+use daysheet_core::ids::AccountId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

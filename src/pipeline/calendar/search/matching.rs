@@ -5,9 +5,9 @@
 //! matches neighbouring words.
 
 use daysheet_core::error::{Error, Result};
+use daysheet_core::event::Event;
 use daysheet_core::flatten::{self, RowContext};
 use daysheet_core::project::{Projection, project};
-use daysheet_core::provider::calendar::EventData;
 use daysheet_core::query::{self, DateContext, MessagePart, Query, QueryTerm};
 use daysheet_core::schemas::{EVENT, Service, TableColumn};
 use daysheet_core::text::search_text::words;
@@ -120,7 +120,7 @@ struct EventText {
 pub(super) fn matches_event(
     query: &EventQuery,
     item: &serde_json::Value,
-    facts: &EventData,
+    facts: &Event,
     context: &RowContext,
 ) -> bool {
     let fits = match query.answered {

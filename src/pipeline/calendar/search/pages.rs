@@ -9,10 +9,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use daysheet_core::error::{Error, Result};
+use daysheet_core::event::Event;
 use daysheet_core::flatten::RowContext;
+use daysheet_core::ids::{AccountId, EventId};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{Calendars, EventData, EventListRequest};
-use daysheet_core::provider::ids::{AccountId, EventId};
+use daysheet_core::provider::calendar::{Calendars, EventListRequest};
 use daysheet_core::provider::{Account, ListPage};
 use daysheet_core::text::{Note, note, quoted};
 use jiff::tz::TimeZone;
@@ -50,7 +51,7 @@ pub(super) struct AgendaRequest<'a> {
 #[derive(Clone)]
 pub(super) struct EventRow {
     pub(super) item: Value,
-    pub(super) facts: EventData,
+    pub(super) facts: Event,
     pub(super) at: EventPosition,
     pub(super) mark: IdDigest,
     /// The position of its calendar among those queried.

@@ -1,11 +1,12 @@
 //! The events that one account contributes to a search, and their rows.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event::Event;
 use daysheet_core::flatten::{self, RowContext, RowRoom};
+use daysheet_core::ids::EventId;
 use daysheet_core::project::project;
 use daysheet_core::provider::CalendarCapabilities;
-use daysheet_core::provider::calendar::{Calendars, EventData};
-use daysheet_core::provider::ids::EventId;
+use daysheet_core::provider::calendar::Calendars;
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::{Note, note, ours};
@@ -162,7 +163,7 @@ pub(super) async fn event_rows(
 /// them. `facts` has the facts of each row, in order. Returns a note on omitted series.
 pub(super) async fn fill_rules(
     rows: &mut RowTable,
-    facts: &[Option<EventData>],
+    facts: &[Option<Event>],
     port: &dyn Calendars,
     context: &RowContext<'_>,
 ) -> Option<Note> {

@@ -1,8 +1,8 @@
 //! The request for an agenda: its query, its columns and its position.
 
 use daysheet_core::error::{Error, Result};
+use daysheet_core::ids::CalendarId;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::ids::CalendarId;
 use daysheet_core::query::DateContext;
 use daysheet_core::schemas::{ColumnLevel, EVENT, TableColumn};
 use daysheet_core::text::{Note, note, ours};

@@ -8,9 +8,9 @@ use std::collections::HashSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::EventData;
-use daysheet_core::provider::ids::{AccountId, CalendarId};
+use daysheet_core::event::Event;
+use daysheet_core::event::time::EventTime;
+use daysheet_core::ids::{AccountId, CalendarId};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl AccountPosition {
 
 /// Returns the mark by which two entries are copies of one event: the UID, the
 /// occurrence, and the time. An event without UID has no copies.
-pub(super) fn mark(facts: &EventData, account: &AccountId) -> IdDigest {
+pub(super) fn mark(facts: &Event, account: &AccountId) -> IdDigest {
     let time = |when: EventTime| match when {
         EventTime::Day(day) => day.to_string(),
         EventTime::At(at) => at.as_microsecond().to_string(),

@@ -1,7 +1,7 @@
 //! The range of an agenda, read from the arguments of a call.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::event::time::{self, EventTime};
 use daysheet_core::time_parse::{self, ParsedTime, TimeContext};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -65,7 +65,7 @@ impl TimeRange {
             (EventTime::Day(day).instant(zone) == at).then_some(day)
         };
         let words = |day: Option<Date>, at: Timestamp| {
-            event_time::start(day.map_or(EventTime::At(at), EventTime::Day), zone)
+            time::start(day.map_or(EventTime::At(at), EventTime::Day), zone)
         };
         // An end at midnight belongs to the day before.
         let last = whole(self.to()).map(|day| day.saturating_sub(1.day()));

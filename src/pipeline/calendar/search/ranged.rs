@@ -4,10 +4,10 @@
 
 use daysheet_core::access::AccessLevel;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::event::Event;
+use daysheet_core::event::time::{self, EventTime};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::calendar::EventData;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{CLASH, ColumnLevel};
 use daysheet_core::text::{self, Note, NoteKey, clip, note, ours, quoted};
@@ -56,7 +56,7 @@ impl RangedEvents {
     }
 
     /// Returns the events in order: the facts of each, and its calendar.
-    pub(crate) fn events(&self) -> impl Iterator<Item = (&EventData, &KnownCalendar)> {
+    pub(crate) fn events(&self) -> impl Iterator<Item = (&Event, &KnownCalendar)> {
         self.rows.iter().filter_map(|(part, row)| {
             let sheet = self.parts.get(*part)?.gathered.sheets.get(row.calendar)?;
             Some((&row.facts, &sheet.calendar))
@@ -169,7 +169,7 @@ impl RangedEvents {
     pub(crate) fn other_zone(&self, zone: &TimeZone) -> Option<Note> {
         let sheets = self.parts.iter().flat_map(|part| &part.gathered.sheets);
         let mut mains = sheets.map(|sheet| &sheet.calendar).filter(|calendar| calendar.main);
-        let named = mains.find_map(|main| event_time::find_zone(&main.zone))?;
+        let named = mains.find_map(|main| time::find_zone(&main.zone))?;
         let shown = [Some("UTC"), Some("Etc/UTC")].contains(&zone.iana_name());
         let name = named.iana_name().filter(|name| shown && !name.ends_with("UTC"))?;
         Some(note!(
@@ -300,12 +300,12 @@ pub(crate) fn clash_rows(
 }
 
 /// Formats `11h30 to 12h15` for an event that is listed beside an earlier one.
-fn time_after(first: EventTime, facts: &EventData, zone: &TimeZone) -> String {
+fn time_after(first: EventTime, facts: &Event, zone: &TimeZone) -> String {
     let start = match facts.start {
-        EventTime::Day(_) => event_time::start(facts.start, zone),
-        EventTime::At(_) => event_time::end(first, facts.start, zone),
+        EventTime::Day(_) => time::start(facts.start, zone),
+        EventTime::At(_) => time::end(first, facts.start, zone),
     };
-    let end = event_time::end(facts.start, facts.end, zone);
+    let end = time::end(facts.start, facts.end, zone);
     format!("{start} to {end}")
 }
 

@@ -1,8 +1,8 @@
 //! Events that the reader has seen: a digest of their essential properties, and its storage.
 
 use daysheet_core::error::Result;
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::EventData;
+use daysheet_core::event::Event;
+use daysheet_core::event::time::EventTime;
 use daysheet_core::row::{RowCell, RowTable};
 use sha2::{Digest, Sha256};
 
@@ -10,7 +10,7 @@ use crate::pipeline::context::Context;
 
 /// Returns a digest of an event's time, place and title. It does not change if guests
 /// answer, or if the service changes hidden fields.
-pub(crate) fn substance(facts: &EventData) -> [u8; 8] {
+pub(crate) fn substance(facts: &Event) -> [u8; 8] {
     let time = |when: EventTime| match when {
         EventTime::Day(day) => day.to_string(),
         EventTime::At(at) => at.as_second().to_string(),
@@ -34,7 +34,7 @@ pub(crate) fn substance(facts: &EventData) -> [u8; 8] {
 pub(crate) async fn remember_events(
     ctx: &Context,
     rows: &RowTable,
-    facts: impl Iterator<Item = Option<EventData>>,
+    facts: impl Iterator<Item = Option<Event>>,
 ) -> Result<()> {
     let shown: Vec<_> = rows
         .rows()

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::flatten::{RowContext, RowRoom};
+use daysheet_core::ids::MessageId;
 use daysheet_core::project::project;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::{AttachmentInfo, SourceMessage};
 use daysheet_core::provider::{Account, BodyForm};
 use daysheet_core::row::{RowCell, RowTable};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use daysheet_core::compose::text::{self, TextForms};
 use daysheet_core::compose::{quote, reply, without_remote_pictures};
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::ids::EmailAddress;
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::mail::{
     MailPerson, OutgoingMessage, SendAlias, SourceMessage, StoredDraft,
 };

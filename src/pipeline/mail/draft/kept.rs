@@ -2,8 +2,8 @@
 
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::DraftId;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::ids::DraftId;
 use daysheet_core::provider::mail::{
     Importance, MailPerson, MailState, OutgoingMessage, StoredDraft,
 };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use daysheet_core::compose::people;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::{DraftId, EmailAddress, MessageId};
+use daysheet_core::ids::{DraftId, EmailAddress, MessageId};
 use daysheet_core::provider::mail::{MailPerson, SendAlias, SourceMessage};
 use daysheet_core::provider::{Account, ThreadRole};
 use daysheet_core::text::brief;

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{AccountId, FolderId, MessageId};
 use daysheet_core::provider::Mailbox;
-use daysheet_core::provider::ids::{AccountId, FolderId, MessageId};
 use daysheet_core::provider::mail::{
     FolderKind, FolderRef, LabelLook, MailState, MessageAction, MessageFlag, SettingsChange,
 };

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use daysheet_core::call::doubt::look_for;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::MessageId;
 use daysheet_core::provider::Mailbox;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::MailState;
 
 use super::actions::PlannedAction;

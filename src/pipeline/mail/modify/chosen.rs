@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::ids::MessageId;
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::{ListRequest, Mailbox, SearchTotal};
 use daysheet_core::query::{self, Query};
 use daysheet_core::schemas::MESSAGE;

@@ -6,8 +6,8 @@
 
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::error::Result;
+use daysheet_core::ids::MessageId;
 use daysheet_core::provider::Account;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::provider::mail::{FolderKind, MailState};
 use daysheet_core::text::{Note, note, ours, quoted, quoted_list};
 

@@ -6,7 +6,7 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, Confirmation};
 use daysheet_core::call::progress;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::ids::MessageId;
+use daysheet_core::ids::MessageId;
 use daysheet_core::provider::mail::{DraftOrigin, MailPerson, OutgoingMessage, SourceMessage};
 use daysheet_core::schemas::Service;
 use daysheet_core::text::Note;

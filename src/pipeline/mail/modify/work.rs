@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use daysheet_core::provider::ids::MessageId;
+use daysheet_core::ids::MessageId;
 use daysheet_core::provider::mail::MailState;
 
 use super::actions::{CreatedFolder, PlannedAction};

@@ -5,11 +5,11 @@
 
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::error::Result;
-use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::event::time::{self, EventTime};
+use daysheet_core::event::{Event, EventGuest};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::ical::{self, IcalEvent, rows};
 use daysheet_core::provider::Account;
-use daysheet_core::provider::calendar::{EventData, EventGuest};
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{ColumnLevel, INVITATION};
 use daysheet_core::text::{Note, note, ours, quoted};
@@ -124,8 +124,8 @@ async fn event_object(
         notes.push(note!(
             "{}: the occurrence of {} is moved to {}",
             quoted(&entry.title),
-            ours(event_time::start(at, &ctx.config.zone)),
-            ours(event_time::start(entry.start.when(), &ctx.config.zone))
+            ours(time::start(at, &ctx.config.zone)),
+            ours(time::start(entry.start.when(), &ctx.config.zone))
         ));
     }
     // One of the two is older: a later invitation may have moved the event.
@@ -138,8 +138,8 @@ async fn event_object(
         notes.push(note!(
             "{}: the invitation is for {}; in the calendar it is {}",
             quoted(&entry.title),
-            ours(event_time::start(entry.start.when(), &ctx.config.zone)),
-            ours(event_time::start(facts.start, &ctx.config.zone))
+            ours(time::start(entry.start.when(), &ctx.config.zone)),
+            ours(time::start(facts.start, &ctx.config.zone))
         ));
     }
     // An entry without a time takes the time in the calendar.
@@ -158,7 +158,7 @@ async fn event_object(
 
 /// Returns the events of the calendar with the UID of an event. A calendar that cannot be read
 /// costs a note.
-async fn known_events(invited: &InvitedEvent<'_>, notes: &mut Vec<Note>) -> Vec<EventData> {
+async fn known_events(invited: &InvitedEvent<'_>, notes: &mut Vec<Note>) -> Vec<Event> {
     let port = &invited.owner.port;
     let found = match invited.entry.uid.as_str() {
         // Without a UID, it cannot be found in a calendar.
@@ -178,14 +178,10 @@ async fn known_events(invited: &InvitedEvent<'_>, notes: &mut Vec<Note>) -> Vec<
 }
 
 /// Returns the event of the calendar that an entry is about.
-fn same_event<'f>(
-    ctx: &Context,
-    entry: &IcalEvent,
-    facts: &'f [EventData],
-) -> Option<&'f EventData> {
+fn same_event<'f>(ctx: &Context, entry: &IcalEvent, facts: &'f [Event]) -> Option<&'f Event> {
     let zones = [&ctx.config.zone, &TimeZone::UTC];
-    let stands_for = |facts: &&EventData| match (facts.original, entry.recurrence_id) {
-        (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
+    let stands_for = |facts: &&Event| match (facts.original, entry.recurrence_id) {
+        (Some(original), Some(at)) => time::same_start(original, at, &zones),
         (original, at) => original == at,
     };
     facts
@@ -200,7 +196,7 @@ fn same_event<'f>(
 async fn clash_lines(
     ctx: &Context,
     invited: &InvitedEvent<'_>,
-    facts: &[EventData],
+    facts: &[Event],
     notes: &mut Vec<Note>,
 ) -> Result<Vec<String>> {
     let entry = invited.entry;
@@ -231,7 +227,7 @@ async fn clash_lines(
 fn guests(
     entry: &IcalEvent,
     kind: &str,
-    event: Option<&EventData>,
+    event: Option<&Event>,
     owner: &Account,
 ) -> Vec<EventGuest> {
     // A reply states its sender's own answer.

@@ -7,7 +7,7 @@
 
 use daysheet_core::budget::value::ValueHint;
 use daysheet_core::budget::{AnswerItem, WholeAnswer};
-use daysheet_core::provider::ids::{AccountId, EmailAddress, ThreadId};
+use daysheet_core::ids::{AccountId, EmailAddress, ThreadId};
 use daysheet_core::row::RowCell;
 
 /// The account and thread of a message.

@@ -2,9 +2,9 @@
 
 use daysheet_core::error::Error;
 use daysheet_core::flatten::{RowContext, RowRoom};
+use daysheet_core::ids::MessageId;
 use daysheet_core::project::project;
 use daysheet_core::provider::Mailbox;
-use daysheet_core::provider::ids::MessageId;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::MESSAGE;
 use daysheet_core::text::fence::lengths;

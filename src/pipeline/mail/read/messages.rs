@@ -3,8 +3,8 @@
 
 use daysheet_core::body::ReadableText;
 use daysheet_core::error::Result;
+use daysheet_core::ids::{AccountId, MessageId};
 use daysheet_core::provider::MessageContent;
-use daysheet_core::provider::ids::{AccountId, MessageId};
 use daysheet_core::schemas::{MESSAGE, TableColumn};
 use serde::{Deserialize, Serialize};
 

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ids::{AccountId, ThreadId};
 use daysheet_core::project::project;
-use daysheet_core::provider::ids::{AccountId, ThreadId};
 use daysheet_core::provider::{
     Account, BodyForm, Mailbox, MessageContent, ThreadMessage, ThreadRole,
 };

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use daysheet_core::error::Result;
 use daysheet_core::flatten::RowContext;
+use daysheet_core::ids::FolderId;
 use daysheet_core::project::project;
-use daysheet_core::provider::ids::FolderId;
 use daysheet_core::provider::{Account, FailedItem, ListRequest, Mailbox, SearchTotal};
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{MESSAGE, Service};

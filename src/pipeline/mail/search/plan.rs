@@ -3,7 +3,7 @@
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::RowRoom;
-use daysheet_core::provider::ids::FolderId;
+use daysheet_core::ids::FolderId;
 use daysheet_core::provider::{Account, HIDDEN};
 use daysheet_core::query::{
     self, DateContext, ListedConditions, ME, MessagePart, Query, QueryTerm,

@@ -1,7 +1,7 @@
 //! Recurrence rules (RFC 5545): parsing, expansion, splitting.
 //!
 //! Rules are expanded by the `calcard` library, in local time without a zone; the conversion of
-//! local times to instants is in `event_time.rs`. Graph's form of a rule (`recurrence/graph.rs`)
+//! local times to instants is in `event/time.rs`. Graph's form of a rule (`recurrence/graph.rs`)
 //! is here because the adapter and the sandbox need it and are independent of each other.
 //!
 //! Where RFC 5545 leaves a choice:
@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use crate::error::{Error, Result};
-use crate::event_time::{self, EventTime, ZonedTime};
+use crate::event::time::{self, EventTime, ZonedTime};
 
 mod expand;
 pub mod graph;
@@ -64,7 +64,7 @@ impl EventRecurrence {
             let zone = params
                 .filter_map(|param| param.split_once('='))
                 .find(|(key, _)| key.eq_ignore_ascii_case("TZID"))
-                .and_then(|(_, id)| event_time::find_zone(id.trim_matches('"')))
+                .and_then(|(_, id)| time::find_zone(id.trim_matches('"')))
                 .unwrap_or_else(|| zone.clone());
             if name.eq_ignore_ascii_case("RRULE") {
                 // RFC 5545, 3.8.5.3: the result of several rules is undefined, so the first
@@ -105,7 +105,7 @@ impl EventRecurrence {
             (RuleEnd::Local(at) | RuleEnd::Utc(at), ZonedTime::Day(_)) => RuleEnd::Day(at.date()),
             (RuleEnd::Day(_) | RuleEnd::Local(_), ZonedTime::At(..)) => {
                 let zone = zone(start);
-                let at = event_time::resolve(last(until, start, &zone).0, &zone);
+                let at = time::resolve(last(until, start, &zone).0, &zone);
                 RuleEnd::Utc(TimeZone::UTC.to_datetime(at))
             }
         });
@@ -264,7 +264,7 @@ impl EventRecurrence {
             .map(|at| {
                 let when = match start {
                     ZonedTime::Day(_) => EventTime::Day(at.date()),
-                    ZonedTime::At(..) => EventTime::At(event_time::resolve(at, &zone)),
+                    ZonedTime::At(..) => EventTime::At(time::resolve(at, &zone)),
                 };
                 (at, when)
             })
@@ -304,7 +304,7 @@ impl EventRecurrence {
         if let Some(until) = until {
             // Most rules have an occurrence shortly before their end, so try short ranges
             // before expanding the whole series.
-            let until = event_time::resolve(until, &TimeZone::UTC);
+            let until = time::resolve(until, &TimeZone::UTC);
             for hours in [24 * 4_000, 24 * 400] {
                 from.extend(until.checked_sub(hours.hours()).ok());
             }
@@ -453,7 +453,7 @@ fn nominal_of(start: &ZonedTime) -> DateTime {
 fn zone(start: &ZonedTime) -> TimeZone {
     match start {
         ZonedTime::Day(_) => TimeZone::UTC,
-        ZonedTime::At(_, zone) => event_time::find_zone(zone).unwrap_or(TimeZone::UTC),
+        ZonedTime::At(_, zone) => time::find_zone(zone).unwrap_or(TimeZone::UTC),
     }
 }
 
@@ -465,7 +465,7 @@ fn last(until: RuleEnd, start: &ZonedTime, zone: &TimeZone) -> (DateTime, Option
         (RuleEnd::Local(at) | RuleEnd::Utc(at), ZonedTime::Day(_)) => (whole(at.date()), None),
         (RuleEnd::Local(at), ZonedTime::At(..)) => (at, None),
         (RuleEnd::Utc(at), ZonedTime::At(..)) => {
-            let at = event_time::resolve(at, &TimeZone::UTC);
+            let at = time::resolve(at, &TimeZone::UTC);
             // In a gap, the local time according to the rule is later than the shown one.
             let wide = at.checked_add(3.hours()).unwrap_or(at);
             (zone.to_datetime(wide).max(zone.to_datetime(at)), Some(at))
@@ -480,7 +480,7 @@ fn alike(when: EventTime, start: &ZonedTime, zone: &TimeZone) -> EventTime {
             EventTime::Day(TimeZone::UTC.to_datetime(at).date())
         }
         (EventTime::Day(day), ZonedTime::At(at, _)) => {
-            EventTime::At(event_time::resolve(day.to_datetime(at.time()), zone))
+            EventTime::At(time::resolve(day.to_datetime(at.time()), zone))
         }
         (when, _) => when,
     }
@@ -498,7 +498,7 @@ pub fn until_of(when: EventTime, start: &ZonedTime) -> RuleEnd {
         (EventTime::At(at), ZonedTime::At(_, name)) => {
             let zone = zone(start);
             let local = zone.to_datetime(at);
-            if name != "UTC" && event_time::resolve(local, &zone) == at {
+            if name != "UTC" && time::resolve(local, &zone) == at {
                 RuleEnd::Local(local)
             } else {
                 RuleEnd::Utc(TimeZone::UTC.to_datetime(at))
@@ -514,8 +514,8 @@ pub fn dates(value: &str, zone: &TimeZone) -> Vec<EventTime> {
         let one = one.split('/').next().unwrap_or(one);
         Some(match until(one.trim())? {
             RuleEnd::Day(day) => EventTime::Day(day),
-            RuleEnd::Local(at) => EventTime::At(event_time::resolve(at, zone)),
-            RuleEnd::Utc(at) => EventTime::At(event_time::resolve(at, &TimeZone::UTC)),
+            RuleEnd::Local(at) => EventTime::At(time::resolve(at, zone)),
+            RuleEnd::Utc(at) => EventTime::At(time::resolve(at, &TimeZone::UTC)),
         })
     });
     each.collect()

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{DAYS, EventRecurrence, RecurrenceRule, RuleEnd, until};
 use crate::error::{Error, Result};
-use crate::event_time::{self, ZonedTime};
+use crate::event::time::{self, ZonedTime};
 
 mod month;
 mod shape;
@@ -139,10 +139,10 @@ fn end(until: RuleEnd, start: &ZonedTime) -> Date {
         (RuleEnd::Local(at) | RuleEnd::Utc(at), ZonedTime::Day(_)) => (at.date(), false),
         (RuleEnd::Local(at), ZonedTime::At(first, _)) => (at.date(), first.time() > at.time()),
         (RuleEnd::Utc(at), ZonedTime::At(first, name)) => {
-            let zone = event_time::find_zone(name).unwrap_or(TimeZone::UTC);
-            let at = event_time::resolve(at, &TimeZone::UTC);
+            let zone = time::find_zone(name).unwrap_or(TimeZone::UTC);
+            let at = time::resolve(at, &TimeZone::UTC);
             let day = zone.to_datetime(at).date();
-            (day, event_time::resolve(day.to_datetime(first.time()), &zone) > at)
+            (day, time::resolve(day.to_datetime(first.time()), &zone) > at)
         }
     };
     if past { day.yesterday().unwrap_or(day) } else { day }

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 
 use super::month::{self, MonthDay};
 use crate::error::{Error, Result};
-use crate::recurrence::{RecurrenceRule, place};
+use crate::event::recurrence::{RecurrenceRule, place};
 
 /// A recurrence pattern of Graph.
 #[derive(Debug, Clone, PartialEq, Eq)]

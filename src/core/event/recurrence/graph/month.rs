@@ -6,7 +6,7 @@
 
 use calcard::icalendar::ICalendarRecurrenceRule;
 
-use crate::recurrence::place;
+use crate::event::recurrence::place;
 
 /// Graph's names for the positions of a day within a month.
 pub const INDICES: [(&str, i32); 5] =

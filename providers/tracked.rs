@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use daysheet_core::event::time::EventTime;
-use daysheet_core::event::{Event, InvitationAnswer, ShowAs};
+use daysheet_core::event::{Event, EventGuest, InvitationAnswer, ShowAs};
 use daysheet_core::provider::calendar::ItemDifference;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -211,8 +211,11 @@ impl EventState {
         answers.sort_unstable();
         let remarks = |me: bool| {
             let guests = event.guests.iter().filter(|guest| guest.me == me);
-            let mut remarks: Vec<&str> =
-                guests.filter_map(|guest| guest.remark.as_deref()).collect();
+            let remark = |guest: &EventGuest| match guest.proposal {
+                Some((from, to)) => Some(format!("{from} {to}")),
+                None => guest.comment.clone(),
+            };
+            let mut remarks: Vec<String> = guests.filter_map(remark).collect();
             remarks.sort_unstable();
             remarks.join(",")
         };

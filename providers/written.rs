@@ -4,6 +4,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::event::time;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -15,6 +16,13 @@ use super::json::text;
 pub fn hash(id: &str) -> String {
     let digest = Sha256::digest(id.as_bytes());
     URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
+}
+
+/// Returns the error about a service's object that is not an event: it has no id or no time. If it
+/// answers a write, the write has been made.
+pub fn not_readable(service: &str) -> Error {
+    let what = format!("{service}'s answer has an event without an id or a time");
+    Error::new(ErrorKind::Provider(200), what).next("look at the event where it was created")
 }
 
 /// The members that contain HTML.

@@ -1,12 +1,12 @@
 //! The `invitation` table: meetings that came by mail.
 //!
-//! Its objects are ours, made of the iCalendar part of a message.
+//! Its rows are made of the events in the iCalendar part of a message, compared with the calendar.
 
 use super::CellKind::{End, Handle, Start, Text};
 use super::ColumnLevel::{Key, More};
 use super::Service::Local;
-use super::ValueSource::{Address, Column, GoogleWhen, Join, Path, Until};
-use super::{ColumnReader, GuestNames, Table, TableColumn, TableName, ValueSource, field, table};
+use super::ValueSource::Event;
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per event of a message's calendar part.
 pub const INVITATION: Table = table(
@@ -20,7 +20,7 @@ pub const INVITATION: Table = table(
 const FIELDS: &[TableColumn] = &TableName("invitation").columns([
     field("message", Handle('m'), "Handle of the message.")
         .level(Key)
-        .sources(&[(Local, Path("message"))]),
+        .sources(&[(Local, Event(&["the message"]))]),
     field(
         "kind",
         Text,
@@ -28,45 +28,35 @@ const FIELDS: &[TableColumn] = &TableName("invitation").columns([
     )
     .level(Key)
     .untrusted(20)
-    .sources(&[(Local, Path("kind"))]),
+    .sources(&[(Local, Event(&["METHOD"]))]),
     field("start", Start, "When it starts; date only if all-day.")
         .level(Key)
-        .sources(&[(Local, START)]),
+        .sources(&[(Local, Event(&["DTSTART"]))]),
     field("end", End, "When it ends; time only if on the start day.")
         .level(Key)
-        .sources(&[(Local, Until(&START, &GoogleWhen("end")))]),
-    field("title", Text, "Title.").level(Key).untrusted(72).sources(&[(Local, Path("title"))]),
-    field("where", Text, "Place, as written.").untrusted(40).sources(&[(Local, Path("where"))]),
-    field("organizer", Text, "Organizer.").untrusted(80).sources(&[(Local, Address("organizer"))]),
+        .sources(&[(Local, Event(&["DTEND"]))]),
+    field("title", Text, "Title.")
+        .level(Key)
+        .untrusted(72)
+        .sources(&[(Local, Event(&["SUMMARY"]))]),
+    field("where", Text, "Place, as written.")
+        .untrusted(40)
+        .sources(&[(Local, Event(&["LOCATION"]))]),
+    field("organizer", Text, "Organizer.").untrusted(80).sources(&[(Local, Event(&["ORGANIZER"]))]),
     field(
         "people",
         Text,
         "Guests and their answers, as in the calendar if its event is there at that time.",
     )
     .untrusted(120)
-    .sources(&[(Local, Column(ColumnReader::People(&GUESTS)))]),
+    .sources(&[(Local, Event(&["ATTENDEE"]))]),
     field("event", Handle('e'), "Handle of the event in your calendar, if any.")
-        .sources(&[(Local, Path("event"))]),
+        .sources(&[(Local, Event(&["the calendar"]))]),
     field("clashes", Text, "Your other events at that time.")
         .untrusted(160)
-        .sources(&[(Local, Join("clashes"))]),
+        .sources(&[(Local, Event(&["the calendar"]))]),
     field("repeats", Text, "Recurrence rule, as RRULE (RFC 5545).")
         .level(More)
         .untrusted(240)
-        .sources(&[(Local, Path("repeats"))]),
+        .sources(&[(Local, Event(&["RRULE"]))]),
 ]);
-
-const START: ValueSource = GoogleWhen("start");
-
-const GUESTS: GuestNames = GuestNames {
-    list: "people",
-    name: "name",
-    address: "address",
-    answer: "answer",
-    me: "me",
-    organizer: ("organizer", "true"),
-    optional: ("optional", "true"),
-    room: ("room", "true"),
-    comment: "",
-    proposed: "",
-};

@@ -60,7 +60,7 @@ pub use section::{
 };
 pub use sender::SENDER;
 pub use slot::SLOT;
-pub use source::{ColumnReader, GuestNames, TextForm, ValueSource};
+pub use source::{ColumnReader, TextForm, ValueSource};
 pub use tables::*;
 pub use thread::THREAD;
 

@@ -70,6 +70,9 @@ pub enum ValueSource {
     Tally(&'static str, &'static ValueSource),
     /// True if the source is true for any element of the list at a path.
     Any(&'static str, &'static ValueSource),
+    /// The column's property of an event, which the adapter makes from these paths. For an
+    /// invitation that came by mail, the paths are iCalendar's properties.
+    Event(&'static [&'static str]),
     /// The value of one column, read by a function of its own.
     Column(ColumnReader),
 }
@@ -88,14 +91,6 @@ pub enum TextForm {
 /// The reader of a value that only one column has. Each variant has the name of its column.
 #[derive(Debug, Clone, Copy)]
 pub enum ColumnReader {
-    /// `id` and `series` of an event: the ids of the calendar and the event, at two paths,
-    /// joined by a slash. The latter is unique only within the calendar.
-    EventId {
-        /// The path of the calendar's id.
-        calendar: &'static str,
-        /// The path of the event's id.
-        event: &'static str,
-    },
     /// `count`: the number of elements in the list at a path.
     Count(&'static str),
     /// `from`: the sender. A draft without one is sent from the account's address.
@@ -133,54 +128,4 @@ pub enum ColumnReader {
         /// The label for spam, or the folder, which is read by its name if the names are known.
         spam: &'static ValueSource,
     },
-    /// `start`: a time, followed by the local time in the event's own zone.
-    Start {
-        /// The time.
-        time: &'static ValueSource,
-        /// The name of the event's own zone.
-        zone: &'static ValueSource,
-    },
-    /// `organizer`: `me` for the account's owner, else the name, else the address. A name that
-    /// could be taken for `me` is left out.
-    Organizer {
-        /// The condition that is true for the account's owner.
-        me: &'static ValueSource,
-        /// The path of the name.
-        name: &'static str,
-        /// The path of the address.
-        email: &'static str,
-    },
-    /// `people`: the people of a meeting with their answers, in short form and without the
-    /// organizer.
-    People(&'static GuestNames),
-    /// `attendees`: the people of a meeting with their addresses and answers.
-    Attendees(&'static GuestNames),
-    /// `repeats`: the value of the recurrence rule in the list of RFC 5545 lines at a path.
-    Repeats(&'static str),
-}
-
-/// A provider's names for the fields of a meeting's attendee.
-#[derive(Debug)]
-pub struct GuestNames {
-    /// The path of the list of attendees.
-    pub list: &'static str,
-    /// The path of the display name.
-    pub name: &'static str,
-    /// The path of the address.
-    pub address: &'static str,
-    /// The path of the answer.
-    pub answer: &'static str,
-    /// The path of the flag for the account's owner; empty if only the address identifies them.
-    pub me: &'static str,
-    /// The path and the value that mark the organizer.
-    pub organizer: (&'static str, &'static str),
-    /// The path and the value that mark optional attendance.
-    pub optional: (&'static str, &'static str),
-    /// The path and the value that mark a room.
-    pub room: (&'static str, &'static str),
-    /// The path of the comment on the answer; empty if the provider does not support comments.
-    pub comment: &'static str,
-    /// The path of the guest's proposed time, an object with a start and an end; empty if the
-    /// provider does not support proposals.
-    pub proposed: &'static str,
 }

@@ -22,12 +22,3 @@ pub const RECIPIENT: &str = "emailAddress";
 pub const ADDRESS: (&str, &str) = ("name", "address");
 /// The parts of a calendar's time: a date, a date and time, and its zone.
 pub const WHEN: (&str, &str, &str) = ("date", "dateTime", "timeZone");
-/// The ends of a span of time.
-pub const SPAN: (&str, &str) = ("start", "end");
-/// The answers to an invitation, with their marks and words. Any other value means no answer.
-pub const ANSWERS: &[(&str, char, &str)] = &[
-    ("accepted", '+', "yes"),
-    ("declined", '-', "no"),
-    ("tentative", '~', "perhaps"),
-    ("tentativelyAccepted", '~', "perhaps"),
-];

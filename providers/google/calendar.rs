@@ -20,9 +20,9 @@ use daysheet_core::event::{Event, EventPatch};
 use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::CalendarCapabilities;
-use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::{
-    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventListRequest, GuestNotice, InvitationReply,
+    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventListRequest, EventPage, GuestNotice,
+    InvitationReply,
 };
 use daysheet_core::schemas::Service;
 use futures_util::future::join_all;
@@ -75,7 +75,7 @@ impl Calendars for GoogleCalendar {
         self.keep(op).await
     }
 
-    async fn events(&self, ask: &EventListRequest) -> Vec<Result<ListPage>> {
+    async fn events(&self, ask: &EventListRequest) -> Vec<Result<EventPage>> {
         let pages = ask
             .calendars
             .iter()
@@ -84,15 +84,15 @@ impl Calendars for GoogleCalendar {
         join_all(pages).await
     }
 
-    async fn event(&self, ids: &[EventId]) -> Vec<Result<Value>> {
+    async fn event(&self, ids: &[EventId]) -> Vec<Result<Event>> {
         join_all(ids.iter().map(|id| async move {
             let (calendar, event) = self.split(id).await?;
-            self.fetch(&calendar, &event).await
+            self.readable(self.fetch(&calendar, &event).await?)
         }))
         .await
     }
 
-    async fn by_uid(&self, uid: &str) -> Result<Vec<Value>> {
+    async fn by_uid(&self, uid: &str) -> Result<Vec<Event>> {
         let calendars = self.calendar_list().await?;
         let own = calendars
             .iter()
@@ -103,7 +103,7 @@ impl Calendars for GoogleCalendar {
         for answer in join_all(answers).await {
             found.extend(answer?);
         }
-        Ok(found)
+        Ok(self.readable_ones(found))
     }
 
     async fn instances(
@@ -112,7 +112,7 @@ impl Calendars for GoogleCalendar {
         from: Timestamp,
         to: Timestamp,
         projection: &Projection,
-    ) -> Result<Vec<Value>> {
+    ) -> Result<Vec<Event>> {
         let (calendar, event) = self.split(series).await?;
         let (in_path, id) = (&path_segment(calendar.as_str()), &path_segment(&event));
         let fields = &format!("items({})", mask(&projection.paths));
@@ -124,15 +124,14 @@ impl Calendars for GoogleCalendar {
         for item in &mut items {
             read::place(item, &calendar, &self.own);
         }
+        let mut events = self.readable_ones(items);
         // Google promises no order.
-        items.sort_by_key(|item| {
-            self.event_data(item).map(|facts| facts.start.instant(&TimeZone::UTC))
-        });
-        Ok(items)
+        events.sort_by_key(|event| event.start.instant(&TimeZone::UTC));
+        Ok(events)
     }
 
-    fn event_data(&self, event: &Value) -> Option<Event> {
-        read::facts(event, &self.own)
+    fn read_event(&self, wire: Value) -> Option<Event> {
+        read::event(wire, &self.own)
     }
 
     async fn create(
@@ -140,49 +139,45 @@ impl Calendars for GoogleCalendar {
         calendar: Option<&CalendarId>,
         event: &EventPatch,
         notify: GuestNotice,
-    ) -> Result<Value> {
-        self.insert(calendar, event, notify).await
+    ) -> Result<Event> {
+        self.readable(self.insert(calendar, event, notify).await?)
     }
 
     async fn update(
         &self,
-        current: &Value,
+        current: &Event,
         change: &EventPatch,
         notify: GuestNotice,
-    ) -> Result<Value> {
-        self.patch(current, change, notify).await
+    ) -> Result<Event> {
+        self.readable(self.patch(&current.wire, change, notify).await?)
     }
 
     /// Deletes an event. A message to the guests cannot be included: Google's own mail only says
     /// that the event was cancelled.
     async fn delete(
         &self,
-        current: &Value,
+        current: &Event,
         _message: Option<&str>,
         notify: GuestNotice,
     ) -> Result<()> {
-        self.remove(current, notify).await
+        self.remove(&current.wire, notify).await
     }
 
-    fn content(&self, event: &Value) -> Option<String> {
-        Some(body::restored(event, &Value::Null).to_string())
+    fn content(&self, event: &Event) -> Option<String> {
+        Some(body::restored(&event.wire, &Value::Null).to_string())
     }
 
-    async fn restore(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
-        self.put_back(before, now).await
+    async fn restore(&self, before: &Event, now: Option<&Event>) -> Result<Event> {
+        self.readable(self.put_back(&before.wire, now.map(|now| &now.wire)).await?)
     }
 
-    fn own_comment(&self, event: &Value) -> Option<String> {
-        body::own_comment(event, &self.own)
+    async fn respond(&self, current: &Event, response: &InvitationReply) -> Result<Option<Event>> {
+        self.readable(self.answer(&current.wire, response).await?).map(Some)
     }
 
-    async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>> {
-        self.answer(current, response).await.map(Some)
-    }
-
-    async fn forward(&self, current: &Value, to: &[String], _comment: Option<&str>) -> Result<()> {
+    async fn forward(&self, current: &Event, to: &[String], _comment: Option<&str>) -> Result<()> {
         // The pipeline refuses a comment.
-        self.invite(current, to).await
+        self.invite(&current.wire, to).await
     }
 
     async fn busy(
@@ -194,19 +189,24 @@ impl Calendars for GoogleCalendar {
         self.schedules(who, from, to).await
     }
 
-    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed> {
-        self.since(cursor, projection).await
+    async fn changes(
+        &self,
+        cursor: Option<&str>,
+        projection: &Projection,
+    ) -> Result<ChangeFeed<Event>> {
+        let changes = self.since(cursor, projection).await?;
+        Ok(changes.filter_map(|wire| self.read_event(wire)))
     }
 
     fn check(
         &self,
-        current: Option<&Value>,
+        current: Option<&Event>,
         change: &EventPatch,
         _notify: GuestNotice,
     ) -> Result<()> {
         // Building the body finds everything that Google cannot do; notifying plays no part in it.
         match current {
-            Some(current) => body::patch_body(current, change, "").map(drop),
+            Some(current) => body::patch_body(&current.wire, change, "").map(drop),
             None => body::new(change, "", "UTC").map(drop),
         }
     }
@@ -214,7 +214,7 @@ impl Calendars for GoogleCalendar {
     async fn rehearse(
         &self,
         calendar: Option<&CalendarId>,
-        current: Option<&Value>,
+        current: Option<&Event>,
         change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<()> {

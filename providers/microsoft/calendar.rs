@@ -6,7 +6,7 @@
 
 mod body;
 mod changes;
-pub(super) mod events;
+pub mod events;
 pub mod online;
 mod schedule;
 mod write;
@@ -18,9 +18,9 @@ use daysheet_core::event::{Event, EventPatch};
 use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::CalendarCapabilities;
-use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::{
-    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventListRequest, GuestNotice, InvitationReply,
+    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventListRequest, EventPage, GuestNotice,
+    InvitationReply,
 };
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Service;
@@ -35,7 +35,7 @@ use super::response::{DENIED, not_ours};
 use crate::json::{is, text};
 use crate::limiter::rehearse;
 use crate::net;
-use crate::written::has_values;
+use crate::written::{has_values, not_readable};
 
 /// The properties of a calendar that are requested.
 const CALENDAR: &str = "id,name,canEdit,canShare,isDefaultCalendar,owner";
@@ -64,6 +64,26 @@ impl OutlookCalendar {
             graph: GraphAccount::new(services, tokens, shared)?,
             address: account.email.to_string(),
         })
+    }
+
+    /// Makes an event from Graph's object.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Provider`] if it has no id or no time.
+    fn readable(&self, wire: Value) -> Result<Event> {
+        facts::event(wire, &self.address).ok_or_else(|| not_readable("Outlook"))
+    }
+
+    /// Makes events from Graph's objects. Unreadable objects are left out.
+    fn readable_ones(&self, wires: Vec<Value>) -> Vec<Event> {
+        wires.into_iter().filter_map(|wire| facts::event(wire, &self.address)).collect()
+    }
+
+    /// Makes a page of events from Graph's objects and the position of the next page.
+    fn event_page(&self, (wires, next): (Vec<Value>, Option<String>)) -> EventPage {
+        let listed = wires.len();
+        let events = self.readable_ones(wires);
+        EventPage { unreadable: listed - events.len(), events, next }
     }
 
     /// Returns the request for a calendar.
@@ -184,16 +204,18 @@ impl Calendars for OutlookCalendar {
         }
     }
 
-    async fn events(&self, ask: &EventListRequest) -> Vec<Result<ListPage>> {
-        events::events(&self.graph, ask).await
+    async fn events(&self, ask: &EventListRequest) -> Vec<Result<EventPage>> {
+        let pages = events::events(&self.graph, ask).await.into_iter();
+        pages.map(|page| Ok(self.event_page(page?))).collect()
     }
 
-    async fn event(&self, ids: &[EventId]) -> Vec<Result<Value>> {
-        events::by_id(&self.graph, ids).await
+    async fn event(&self, ids: &[EventId]) -> Vec<Result<Event>> {
+        let found = events::by_id(&self.graph, ids).await.into_iter();
+        found.map(|event| self.readable(event?)).collect()
     }
 
-    async fn by_uid(&self, uid: &str) -> Result<Vec<Value>> {
-        events::by_uid(&self.graph, uid).await
+    async fn by_uid(&self, uid: &str) -> Result<Vec<Event>> {
+        Ok(self.readable_ones(events::by_uid(&self.graph, uid).await?))
     }
 
     async fn instances(
@@ -202,16 +224,17 @@ impl Calendars for OutlookCalendar {
         from: Timestamp,
         to: Timestamp,
         projection: &Projection,
-    ) -> Result<Vec<Value>> {
-        events::instances(&self.graph, series, from, to, projection).await
+    ) -> Result<Vec<Event>> {
+        let found = events::instances(&self.graph, series, from, to, projection).await?;
+        Ok(self.readable_ones(found))
     }
 
-    fn event_data(&self, event: &Value) -> Option<Event> {
-        facts::facts(event, &self.address)
+    fn read_event(&self, wire: Value) -> Option<Event> {
+        facts::event(wire, &self.address)
     }
 
-    fn own_notes(&self, event: &Value) -> Option<String> {
-        Some(online::own_notes(event)).filter(|notes| !notes.is_empty())
+    fn own_notes(&self, event: &Event) -> Option<String> {
+        Some(online::own_notes(&event.wire)).filter(|notes| !notes.is_empty())
     }
 
     async fn create(
@@ -219,46 +242,48 @@ impl Calendars for OutlookCalendar {
         calendar: Option<&CalendarId>,
         event: &EventPatch,
         notify: GuestNotice,
-    ) -> Result<Value> {
-        write::create(&self.graph, calendar, event, notify).await
+    ) -> Result<Event> {
+        self.readable(write::create(&self.graph, calendar, event, notify).await?)
     }
 
     async fn update(
         &self,
-        current: &Value,
+        current: &Event,
         change: &EventPatch,
         notify: GuestNotice,
-    ) -> Result<Value> {
-        write::update(&self.graph, current, change, notify).await
+    ) -> Result<Event> {
+        self.readable(write::update(&self.graph, &current.wire, change, notify).await?)
     }
 
     async fn delete(
         &self,
-        current: &Value,
+        current: &Event,
         message: Option<&str>,
         notify: GuestNotice,
     ) -> Result<()> {
-        write::delete(&self.graph, current, message, notify).await
+        write::delete(&self.graph, &current.wire, message, notify).await
     }
 
-    fn content(&self, event: &Value) -> Option<String> {
-        Some(body::content(event))
+    fn content(&self, event: &Event) -> Option<String> {
+        Some(body::content(&event.wire))
     }
 
-    fn irreversible(&self, event: &Value, change: Option<&EventPatch>) -> Option<&'static str> {
-        body::irreversible(event, change)
+    fn irreversible(&self, event: &Event, change: Option<&EventPatch>) -> Option<&'static str> {
+        body::irreversible(&event.wire, change)
     }
 
-    async fn restore(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
-        write::restore(&self.graph, before, now).await
+    async fn restore(&self, before: &Event, now: Option<&Event>) -> Result<Event> {
+        let now = now.map(|now| &now.wire);
+        self.readable(write::restore(&self.graph, before, now).await?)
     }
 
-    async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>> {
-        write::respond(&self.graph, current, response).await
+    async fn respond(&self, current: &Event, response: &InvitationReply) -> Result<Option<Event>> {
+        let answered = write::respond(&self.graph, &current.wire, response).await?;
+        answered.map(|event| self.readable(event)).transpose()
     }
 
-    async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()> {
-        write::forward(&self.graph, current, to, comment).await
+    async fn forward(&self, current: &Event, to: &[String], comment: Option<&str>) -> Result<()> {
+        write::forward(&self.graph, &current.wire, to, comment).await
     }
 
     async fn busy(
@@ -270,29 +295,35 @@ impl Calendars for OutlookCalendar {
         schedule::busy(&self.graph, &self.address, who, from, to).await
     }
 
-    async fn changes(&self, cursor: Option<&str>, _projection: &Projection) -> Result<ChangeFeed> {
+    async fn changes(
+        &self,
+        cursor: Option<&str>,
+        _projection: &Projection,
+    ) -> Result<ChangeFeed<Event>> {
         // Graph's deltas return complete events, whatever is requested.
         let calendars = self.all_calendars().await?;
-        changes::changes(&self.graph, &self.address, &calendars, cursor, self.graph.now()).await
+        let (graph, me) = (&self.graph, &self.address);
+        let changes = changes::changes(graph, me, &calendars, cursor, graph.now()).await?;
+        Ok(changes.filter_map(|wire| self.read_event(wire)))
     }
 
     fn check(
         &self,
-        current: Option<&Value>,
+        current: Option<&Event>,
         change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<()> {
-        body::check(change, current, notify)
+        body::check(change, current.map(|current| &current.wire), notify)
     }
 
-    fn check_deletion(&self, current: &Value, notify: GuestNotice) -> Result<()> {
-        body::check_notice(notify, write::cancels(current))
+    fn check_deletion(&self, current: &Event, notify: GuestNotice) -> Result<()> {
+        body::check_notice(notify, write::cancels(&current.wire))
     }
 
     async fn rehearse(
         &self,
         calendar: Option<&CalendarId>,
-        current: Option<&Value>,
+        current: Option<&Event>,
         change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<()> {

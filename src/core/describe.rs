@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::flatten::RowRoom;
 use crate::schemas::{
-    ATTACHMENT_TEXT, BODY, CellKind, ColumnLevel, ColumnReader, Service, TABLES, Table,
+    ATTACHMENT_TEXT, BODY, CellKind, ColumnLevel, ColumnReader, EVENT, Service, TABLES, Table,
     TableColumn, ValueSource, wire,
 };
 
@@ -85,10 +85,8 @@ fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
             );
         }
         CellKind::Start => {
-            let beside = match field.source(Service::Google) {
-                ValueSource::Column(ColumnReader::Start { .. }) => "( = [^=]+)?",
-                _ => "",
-            };
+            // Only events have a time zone of their own.
+            let beside = if field.table == EVENT.name { "( = [^=]+)?" } else { "" };
             let pattern = format!("^{WEEKDAY}( {CLOCK}{beside})?$");
             property.insert("pattern".to_owned(), json!(pattern));
         }
@@ -102,10 +100,7 @@ fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
     }
     if let Some(cap) = field.untrusted {
         // JSON always has all guests of an event, so their number is not limited.
-        let guests = matches!(
-            field.source(Service::Google),
-            ValueSource::Column(ColumnReader::People(_) | ColumnReader::Attendees(_))
-        );
+        let guests = field.table == EVENT.name && matches!(field.name, "people" | "attendees");
         if !guests {
             property.insert("maxLength".to_owned(), json!(longest(cap)));
         }
@@ -175,6 +170,7 @@ fn origin(source: ValueSource, base: &str) -> Option<String> {
         ValueSource::Each(list, inner) => format!("each {}", member(list, *inner, base)?),
         ValueSource::Tally(list, inner) => format!("number of {}", member(list, *inner, base)?),
         ValueSource::Any(list, inner) => format!("any {}", member(list, *inner, base)?),
+        ValueSource::Event(paths) => paths.join(", "),
         ValueSource::Column(column) => column_origin(column, base)?,
     })
 }
@@ -188,7 +184,6 @@ fn member(list: &str, inner: ValueSource, base: &str) -> Option<String> {
 fn column_origin(column: ColumnReader, base: &str) -> Option<String> {
     let at = |path: &str| format!("{base}{path}");
     Some(match column {
-        ColumnReader::EventId { calendar, event } => format!("{} and {}", at(calendar), at(event)),
         ColumnReader::Count(path) => format!("length of {}", at(path)),
         ColumnReader::From { sender, draft } => {
             let (sender, draft) = (origin(*sender, base)?, origin(*draft, base)?);
@@ -208,12 +203,6 @@ fn column_origin(column: ColumnReader, base: &str) -> Option<String> {
             let (from, reply_to) = wire::SENDER;
             format!("{base}headers {from}, {reply_to} and {}", wire::RESULTS)
         }
-        ColumnReader::Start { time, .. } => origin(*time, base)?,
-        ColumnReader::Organizer { me, name, email } => {
-            format!("me if {} or {} or {}", origin(*me, base)?, at(name), at(email))
-        }
-        ColumnReader::People(names) | ColumnReader::Attendees(names) => at(names.list),
-        ColumnReader::Repeats(path) => at(path),
     })
 }
 

@@ -4,9 +4,13 @@
 //! Plain values, the same for every service and for iCalendar. Adapters and `ical` make them from
 //! their own formats; requests to services are left to the port.
 
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use self::recurrence::EventRecurrence;
 use self::time::{EventTime, ZonedTime};
-use crate::ids::{CalendarId, EmailAddress, EventId};
+use crate::ids::{CalendarId, EmailAddress, EventId, MessageId};
 use crate::words;
 
 pub mod recurrence;
@@ -15,8 +19,11 @@ mod uid;
 
 pub use uid::series_uid;
 
-/// The properties of an event that the pipeline's decisions depend on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An event, a series, or one occurrence of a series.
+///
+/// Complete if it was fetched alone. In lists it has the properties on which decisions depend, and
+/// those of the requested columns; others read as absent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// The id of the event.
     pub id: EventId,
@@ -44,8 +51,10 @@ pub struct Event {
     pub place: String,
     /// True if the account's owner is the organizer, or the event has no guests.
     pub own: bool,
-    /// The organizer's address, if reported and not the owner's.
-    pub organizer: Option<EmailAddress>,
+    /// The organizer, if reported.
+    pub organizer: Option<EventGuest>,
+    /// True if the service lists the organizer among the guests.
+    pub organizer_listed: bool,
     /// The guests, without the organizer.
     pub guests: Vec<EventGuest>,
     /// True if the service does not list all guests.
@@ -65,14 +74,93 @@ pub struct Event {
     pub cancelled: bool,
     /// The version, which differs after every change (`etag`, `@odata.etag`).
     pub version: Option<String>,
+    /// The visibility of the details.
+    pub visibility: EventVisibility,
+    /// The minutes between the reminder and the start; `None` for none, or the calendar's default.
+    pub reminder: Option<u32>,
+    /// The name of its colour, or its categories, whichever the provider has.
+    pub categories: Vec<String>,
+    /// True if it has an online meeting.
+    pub online: bool,
     /// The URL of the online meeting.
     pub link: Option<String>,
-    /// Its description, in the service's form.
+    /// The URL of its page in the service's web client.
+    pub page: Option<String>,
+    /// Its description, in the service's form: plain text or HTML.
     pub notes: Option<String>,
+    /// The time of the last change.
+    pub updated: Option<Timestamp>,
+    /// The service's own object, from which the event was made. Only its adapter reads it; null
+    /// for an event that no service has.
+    pub wire: Value,
+}
+
+impl Event {
+    /// Creates a busy event of the account's owner that has only an id and a time.
+    pub fn new(id: EventId, start: EventTime, end: EventTime) -> Self {
+        Self {
+            id,
+            calendar: None,
+            series: None,
+            original: None,
+            start,
+            end,
+            zone: None,
+            repeat: None,
+            uid: None,
+            sequence: None,
+            title: String::new(),
+            place: String::new(),
+            own: true,
+            organizer: None,
+            organizer_listed: false,
+            guests: Vec::new(),
+            omitted: false,
+            joint: false,
+            answer: None,
+            unanswered: false,
+            busy: true,
+            show: ShowAs::Busy,
+            cancelled: false,
+            version: None,
+            visibility: EventVisibility::Default,
+            reminder: None,
+            categories: Vec::new(),
+            online: false,
+            link: None,
+            page: None,
+            notes: None,
+            updated: None,
+            wire: Value::Null,
+        }
+    }
+
+    /// Returns the organizer's address, unless that is the account's owner.
+    pub fn other_organizer(&self) -> Option<&EmailAddress> {
+        let other = self.organizer.as_ref().filter(|one| !one.me)?;
+        Some(&other.address).filter(|address| !address.is_empty())
+    }
+}
+
+/// An event that came by mail, compared with the calendar.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invitation {
+    /// The id of the message.
+    pub message: MessageId,
+    /// The method (iTIP, RFC 5546) in lower case, such as `request`.
+    pub kind: String,
+    /// The event. Its guests have the answers in the calendar, if its event is there.
+    pub event: Event,
+    /// True if it only identifies an event that is not in the calendar: its times mean nothing.
+    pub is_timeless: bool,
+    /// The id of its event in the calendar.
+    pub known: Option<EventId>,
+    /// A line for each other event at that time.
+    pub clashes: Vec<String>,
 }
 
 /// A person or room invited to an event.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventGuest {
     /// The address in its original spelling.
     pub address: EmailAddress,
@@ -86,12 +174,14 @@ pub struct EventGuest {
     pub room: bool,
     /// True for the account's owner.
     pub me: bool,
-    /// Their comment or proposed time, in the service's form; only in changes.
-    pub remark: Option<String>,
+    /// The comment on their answer.
+    pub comment: Option<String>,
+    /// The start and the end of the time that they propose.
+    pub proposal: Option<(Timestamp, Timestamp)>,
 }
 
 /// An answer to an invitation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InvitationAnswer {
     /// Yes.
     Accepted,
@@ -137,6 +227,7 @@ pub struct EventPatch {
 
 words! {
     /// How the time of an event appears to others.
+    #[derive(Serialize, Deserialize)]
     #[expect(missing_docs, reason = "the words say it")]
     pub enum ShowAs {
         Busy = "busy",
@@ -153,6 +244,7 @@ words! {
 
 words! {
     /// Who may see the details of an event.
+    #[derive(Serialize, Deserialize)]
     #[expect(missing_docs, reason = "the words say it")]
     pub enum EventVisibility {
         Default = "default",

@@ -1,17 +1,20 @@
 //! Conversion of JSON objects to rows, by columns.
 //!
-//! The only reader of [`ValueSource`]. It never fails: a missing value is null; one of the wrong
+//! The only reader of [`ValueSource`]. Rows of events are made of [`Event`](crate::event::Event)
+//! (`event.rs`), all others of JSON. It never fails: a missing value is null; one of the wrong
 //! type is null and counted in the [`FlattenReport`]. Untrusted text is cleaned and cut here,
 //! according to its column, so that no caller can forget it. No I/O, no clock.
 
 mod cells;
 mod context;
+mod event;
 mod flags;
 mod forms;
 mod headers;
 mod ids;
 mod labels;
 mod member;
+mod object;
 mod people;
 mod read;
 mod reader;
@@ -21,13 +24,12 @@ mod senders;
 mod times;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use self::cells::finish;
 pub use self::context::RowContext;
 pub use self::forms::plain;
 use self::member::ListMember;
-use self::read::read;
+pub use self::object::RowObject;
 use self::reader::{ReadValue, RowReader};
 pub use self::room::RowRoom;
 pub use self::sender_checks::{INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT};
@@ -57,15 +59,18 @@ impl FlattenReport {
 }
 
 /// Converts each object to a row.
-pub fn flatten(
+pub fn flatten<'a, O>(
     table: &'static Table,
     columns: &[&'static TableColumn],
-    objects: &[Value],
+    objects: &'a [O],
     context: &RowContext,
-) -> (RowTable, FlattenReport) {
+) -> (RowTable, FlattenReport)
+where
+    RowObject<'a>: From<&'a O>,
+{
     let mut rows = RowTable::new(table, columns.to_vec());
     let mut report = FlattenReport::default();
-    for object in objects {
+    for object in objects.iter().map(RowObject::from) {
         let mut cells = Vec::with_capacity(columns.len());
         let mut extra =
             RowExtra { provider_id: key(table, object, context), ..RowExtra::default() };
@@ -102,10 +107,10 @@ struct ReadCell {
 }
 
 /// Reads a column from an object, and cleans and cuts it.
-fn read_cell(field: &TableColumn, object: &Value, context: &RowContext) -> ReadCell {
+fn read_cell(field: &TableColumn, object: RowObject, context: &RowContext) -> ReadCell {
     let source = field.source(context.api);
     let mut reader = RowReader::new(context);
-    let value = read(&mut reader, object, source);
+    let value = object.read(&mut reader, field);
     let finished = finish(field, value, context);
     let odd = reader.odd || finished.is_none();
     let (mut cell, cut) = finished.unwrap_or((RowCell::Null, None));
@@ -124,16 +129,16 @@ fn read_cell(field: &TableColumn, object: &Value, context: &RowContext) -> ReadC
 }
 
 /// Returns true if a missing source value means an empty text. Values that we look up or name may
-/// merely be unknown, and an event without guests is not a meeting.
+/// merely be unknown.
 fn is_empty_if_missing(field: &TableColumn, source: ValueSource) -> bool {
     let unknown = matches!(
         source,
         ValueSource::Absent
             | ValueSource::Added(_)
             | ValueSource::Names(_)
-            | ValueSource::Column(
-                ColumnReader::Auth(_) | ColumnReader::People(_) | ColumnReader::Attendees(_)
-            )
+            | ValueSource::Column(ColumnReader::Auth(_))
+            // Their reader decides itself.
+            | ValueSource::Event(_)
     );
     field.kind == CellKind::Text && !unknown
 }
@@ -151,17 +156,25 @@ fn remarks(field: &TableColumn, column: &ReadCell) -> Vec<Note> {
 }
 
 /// Returns the provider's id of a row's object, if its table has ids.
-pub fn key(table: &Table, object: &Value, context: &RowContext) -> Option<String> {
+pub fn key<'a>(
+    table: &Table,
+    object: impl Into<RowObject<'a>>,
+    context: &RowContext,
+) -> Option<String> {
     let key = table.fields.first()?;
-    match (key.kind, read_column(key, object, context)) {
+    match (key.kind, read_column(key, object.into(), context)) {
         (CellKind::Handle(_), ReadValue::Text(id)) => Some(id),
         _ => None,
     }
 }
 
 /// Returns the instant that a time column reads from an object, for sorting.
-pub fn instant(field: &TableColumn, object: &Value, context: &RowContext) -> Option<Timestamp> {
-    match read_column(field, object, context) {
+pub fn instant<'a>(
+    field: &TableColumn,
+    object: impl Into<RowObject<'a>>,
+    context: &RowContext,
+) -> Option<Timestamp> {
+    match read_column(field, object.into(), context) {
         ReadValue::Time(time) => Some(time),
         ReadValue::When(when) | ReadValue::Beside(when, _) | ReadValue::Until(_, when) => {
             Some(when.instant(context.zone))
@@ -172,8 +185,12 @@ pub fn instant(field: &TableColumn, object: &Value, context: &RowContext) -> Opt
 
 /// Returns the texts that a column reads from an object, complete and uncleaned. For searching
 /// only, never for showing.
-pub fn texts(field: &TableColumn, object: &Value, context: &RowContext) -> Vec<String> {
-    match read_column(field, object, context) {
+pub fn texts<'a>(
+    field: &TableColumn,
+    object: impl Into<RowObject<'a>>,
+    context: &RowContext,
+) -> Vec<String> {
+    match read_column(field, object.into(), context) {
         ReadValue::Text(text) => vec![text],
         ReadValue::List(list) => list.iter().map(ListMember::whole).collect(),
         ReadValue::Words(words) => words.into_iter().map(str::to_owned).collect(),
@@ -183,6 +200,6 @@ pub fn texts(field: &TableColumn, object: &Value, context: &RowContext) -> Vec<S
 }
 
 /// Reads a column from an object, without a record of values of the wrong type.
-fn read_column(field: &TableColumn, object: &Value, context: &RowContext) -> ReadValue {
-    read(&mut RowReader::new(context), object, field.source(context.api))
+fn read_column(field: &TableColumn, object: RowObject, context: &RowContext) -> ReadValue {
+    object.read(&mut RowReader::new(context), field)
 }

@@ -13,7 +13,6 @@ use crate::text::charset::{self, CharsetDoubt};
 
 mod event;
 mod read;
-pub mod rows;
 mod rules;
 mod scan;
 mod settle;

@@ -5,7 +5,7 @@
 //! adapters convert a [`Projection`] into parts of requests: `fields`, `metadataHeaders`,
 //! `$select`.
 
-use crate::schemas::{ColumnReader, GuestNames, Service, TableColumn, ValueSource, wire};
+use crate::schemas::{ColumnReader, Service, TableColumn, ValueSource, wire};
 
 /// The paths in a provider's JSON that a set of columns reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -94,6 +94,7 @@ impl Projection {
             | ValueSource::Each(list, inner)
             | ValueSource::Tally(list, inner)
             | ValueSource::Any(list, inner) => self.read(&join(base, list), *inner),
+            ValueSource::Event(paths) => paths.iter().for_each(|path| self.path(base, path)),
             ValueSource::Column(column) => self.read_column(base, column),
         }
     }
@@ -101,26 +102,11 @@ impl Projection {
     /// Adds the paths of a value that only one column has.
     fn read_column(&mut self, base: &str, column: ColumnReader) {
         match column {
-            ColumnReader::Count(path) | ColumnReader::Link(path) | ColumnReader::Repeats(path) => {
-                self.path(base, path);
-            }
-            ColumnReader::EventId { calendar, event } => {
-                self.path(base, calendar);
-                self.path(base, event);
-            }
+            ColumnReader::Count(path) | ColumnReader::Link(path) => self.path(base, path),
             ColumnReader::From { sender: one, draft: other }
-            | ColumnReader::Snippet { text: one, subject: other }
-            | ColumnReader::Start { time: one, zone: other } => {
+            | ColumnReader::Snippet { text: one, subject: other } => {
                 self.read(base, *one);
                 self.read(base, *other);
-            }
-            ColumnReader::Organizer { me, name, email } => {
-                self.read(base, *me);
-                self.path(base, name);
-                self.path(base, email);
-            }
-            ColumnReader::People(names) | ColumnReader::Attendees(names) => {
-                self.guests(&join(base, names.list), names);
             }
             ColumnReader::Bulk(path, name, _) => self.headings(base, path, &[name]),
             ColumnReader::Unsubscribe(path) => self.headings(base, path, &wire::UNSUBSCRIBE),
@@ -139,19 +125,6 @@ impl Projection {
                 }
             }
         }
-    }
-
-    /// Adds the paths of the attendees in the list at a path.
-    fn guests(&mut self, list: &str, names: &GuestNames) {
-        let optional = [names.me, names.comment, names.proposed];
-        for path in [names.name, names.address, names.answer].into_iter().chain(optional) {
-            if !path.is_empty() {
-                self.path(list, path);
-            }
-        }
-        self.path(list, names.organizer.0);
-        self.path(list, names.optional.0);
-        self.path(list, names.room.0);
     }
 
     /// Adds header fields of the list at a path.

@@ -5,7 +5,7 @@
 //! not events and are listed there, too.
 
 use daysheet_core::event::time::{EventTime, find_zone};
-use daysheet_core::ical::{self, IcalEvent, rows};
+use daysheet_core::ical::{self, IcalEvent};
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -44,8 +44,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let (all, more, next) = out.page(all, EVENTS)?;
     let (mut objects, mut pieces) = (Vec::new(), Vec::new());
     for (entry, timed) in all {
-        let times = timed.then(|| (entry.start.when(), entry.end.when()));
-        objects.push(rows::object(&kind, entry, &entry.guests, times).into());
+        objects.extend(serde_json::to_value(entry.invitation(&kind, timed)));
         // Meeting services repeat their link in the description.
         let link = entry.link.clone().filter(|link| !entry.notes.contains(link));
         let mut about = dates(entry, &zone);

@@ -3,7 +3,7 @@
 use daysheet_core::encode::Document;
 use daysheet_core::error::Error;
 use daysheet_core::event::time::zone_label;
-use daysheet_core::flatten::{self, FlattenReport, RowContext};
+use daysheet_core::flatten::{self, FlattenReport, RowContext, RowObject};
 use daysheet_core::provider::FailedItem;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{self, ColumnLevel, Service, Table, TableColumn};
@@ -20,18 +20,22 @@ pub(super) fn name_account(several: bool, label: &str) -> impl Fn(Note) -> Note 
 }
 
 /// Flattens `objects` to rows; adds notes on values that could not be shown exactly.
-pub(super) fn rows_of(
+pub(super) fn rows_of<'a, O>(
     context: &RowContext<'_>,
     table: &'static Table,
     columns: &[&'static TableColumn],
-    objects: &[Value],
+    objects: &'a [O],
     notes: &mut Vec<Note>,
-) -> RowTable {
+) -> RowTable
+where
+    RowObject<'a>: From<&'a O>,
+{
     let (mut rows, report) = flatten::flatten(table, columns, objects, context);
-    rows.made_from(objects.iter().map(json_bytes).sum());
+    let json = objects.iter().filter_map(|object| RowObject::from(object).json());
+    rows.made_from(json.clone().map(json_bytes).sum());
     // Only the providers' objects are compared with the answer.
     if context.api != Service::Local {
-        record(objects);
+        record(json);
     }
     notes.extend(report_lines(&report));
     rows

@@ -50,7 +50,7 @@ fn weekly() -> EventRecurrence {
 fn event_json_yields_these_facts() {
     let events = fixtures("event");
     assert_eq!(
-        read::facts(&events[0], ME),
+        read::event(events[0].clone(), ME),
         Some(Event {
             id: "mira@example.com/6tm3c1p9k8o34d1h60s38d9m_20260203T170500Z".into(),
             calendar: Some(ME.into()),
@@ -65,7 +65,11 @@ fn event_json_yields_these_facts() {
             title: "Proofs of the autumn catalogue".to_owned(),
             place: "Studio Okafor, room 2".to_owned(),
             own: false,
-            organizer: Some("lena@studio.example".into()),
+            organizer: Some(EventGuest {
+                name: Some("Lena Okafor".to_owned()),
+                ..guest("lena@studio.example")
+            }),
+            organizer_listed: false,
             omitted: false,
             joint: false,
             guests: vec![
@@ -94,17 +98,25 @@ fn event_json_yields_these_facts() {
             show: ShowAs::Busy,
             cancelled: false,
             version: Some("\"3540276600000000\"".to_owned()),
+            visibility: EventVisibility::Private,
+            reminder: Some(15),
+            categories: vec!["tomato".to_owned()],
+            online: true,
             link: Some("https://meet.example/abc-defg-hij".to_owned()),
             notes: Some("<p>Please bring the <b>proofs</b> &amp; the paper.</p>".to_owned()),
+            page: Some("https://www.google.com/calendar/event?eid=NnRt".to_owned()),
+            updated: Some("2026-02-02T08:45:00Z".parse().unwrap()),
+            wire: events[0].clone(),
         })
     );
     let mut large = events[0].clone();
     large["attendeesOmitted"] = true.into();
     large["guestsCanModify"] = true.into();
     large["organizer"]["self"] = true.into();
-    let large = read::facts(&large, ME).unwrap();
-    assert_eq!((large.omitted, large.joint, large.own, large.organizer), (true, true, true, None));
-    let series = read::facts(&events[1], ME).unwrap();
+    let large = read::event(large, ME).unwrap();
+    let other = large.other_organizer();
+    assert_eq!((large.omitted, large.joint, large.own, other), (true, true, true, None));
+    let series = read::event(events[1].clone(), ME).unwrap();
     assert_eq!(
         (series.start, series.end, series.busy, series.own),
         (EventTime::Day(date(2026, 3, 5)), EventTime::Day(date(2026, 3, 6)), false, true)
@@ -120,7 +132,7 @@ fn event_json_yields_these_facts() {
     let reported: Vec<_> = events
         .iter()
         .map(|event| {
-            let facts = read::facts(event, ME).unwrap();
+            let facts = read::event(event.clone(), ME).unwrap();
             (facts.busy, facts.cancelled, facts.own)
         })
         .collect();
@@ -152,7 +164,7 @@ fn malformed_event_fields_read_as_absent() {
                "originalStartTime": {"dateTime": "2026-02-03T18:05:00",
                                      "timeZone": "W. Europe Standard Time"}}), Some("");
     } {
-        let facts = read::facts(&event, ME);
+        let facts = read::event(event.clone(), ME);
         assert_eq!(facts.map(|facts| facts.title).as_deref(), title, "{event}");
     }
 }
@@ -332,7 +344,7 @@ fn new_event_is_written_with_all_its_fields() {
 fn change_writes_only_the_fields_that_differ() {
     let current = &fixtures("event")[0];
     let people = current["attendees"].as_array().unwrap();
-    let facts = read::facts(current, ME).unwrap();
+    let facts = read::event(current.clone(), ME).unwrap();
     let text = |text: &str| Some(text.to_owned());
     let mut fewer = facts.guests.clone();
     fewer.remove(1);
@@ -561,7 +573,7 @@ proptest! {
     #[test]
     fn arbitrary_event_json_never_panics(mut event in odd(), calendar in "\\PC{0,12}") {
         read::place(&mut event, &calendar.into(), ME);
-        let facts = read::facts(&event, ME);
+        let facts = read::event(event.clone(), ME);
         let change = EventPatch {
             title: Some("x".to_owned()),
             guests: facts.map(|facts| facts.guests),

@@ -36,6 +36,7 @@ mod common {
 }
 
 mod conformance;
+mod event_columns;
 mod gmail_writes;
 mod google_calendar;
 mod jmap;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use daysheet_core::error::{ErrorKind, Result};
 use daysheet_core::event::time::ZonedTime;
-use daysheet_core::event::{EventGuest, EventPatch, EventVisibility, InvitationAnswer, ShowAs};
+use daysheet_core::event::{
+    Event, EventGuest, EventPatch, EventVisibility, InvitationAnswer, ShowAs,
+};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::{
     CalendarOp, Calendars, EventListRequest, GuestNotice, InvitationReply, WorkingHours,
@@ -47,6 +49,10 @@ pub fn hour(title: &str, start: &str) -> EventPatch {
 
 pub fn guest(address: &str) -> EventGuest {
     EventGuest { address: address.into(), ..EventGuest::default() }
+}
+
+fn ids(events: &[Event]) -> Vec<&str> {
+    events.iter().map(|event| event.id.as_str()).collect()
 }
 
 fn texts<'v>(items: &'v [Value], key: &str) -> Vec<&'v str> {

@@ -15,7 +15,7 @@ use std::fmt::Debug;
 pub use calendars::{KnownCalendar, calendars};
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::flatten::{FlattenReport, RowContext, RowRoom, flatten, instant};
+use daysheet_core::flatten::{FlattenReport, RowContext, RowObject, RowRoom, flatten, instant};
 use daysheet_core::ids::{FolderId, MessageId};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::ChangeFeed;
@@ -109,13 +109,16 @@ impl Suite {
 }
 
 /// Reads objects as rows.
-fn rows(
+fn rows<'a, O>(
     api: Service,
     table: &'static Table,
     columns: &[&'static TableColumn],
-    items: &[Value],
+    items: &'a [O],
     names: &HashMap<String, String>,
-) -> (RowTable, FlattenReport) {
+) -> (RowTable, FlattenReport)
+where
+    RowObject<'a>: std::convert::From<&'a O>,
+{
     let account = "me@example.com";
     let zone = &TimeZone::UTC;
     let context = RowContext { api, zone, account, address: account, names, room: RowRoom::One };
@@ -150,7 +153,7 @@ fn all(table: &'static Table) -> Vec<&'static TableColumn> {
 }
 
 /// Returns true if the changes are empty except for the cursor.
-fn is_quiet(changes: &ChangeFeed) -> bool {
+fn is_quiet<T>(changes: &ChangeFeed<T>) -> bool {
     let lists = [&changes.new, &changes.changed, &changes.sent, &changes.deleted];
     lists.iter().all(|list| list.is_empty())
         && changes.gone.is_empty()

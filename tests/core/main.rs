@@ -40,6 +40,7 @@ mod corpus;
 mod count;
 mod deceiving;
 mod encode;
+mod event_rows;
 mod fit;
 mod growth;
 mod hiding;

@@ -10,14 +10,12 @@ use daysheet_core::event::recurrence::EventRecurrence;
 use daysheet_core::event::time::{self, EventTime, ZonedTime};
 use daysheet_core::event::{EventGuest, EventPatch, EventVisibility, InvitationAnswer, ShowAs};
 use daysheet_core::provider::calendar::InvitationReply;
-use daysheet_core::schemas::{EVENT, Service, ValueSource};
-use daysheet_core::text::brief;
 use jiff::Zoned;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::facts::{flag, list, read_moment, read_when, some};
+use super::facts::{colour_number, flag, list, read_moment, read_when};
 use crate::json::text;
 
 /// The earliest reminder that Google accepts, in minutes before an event: four weeks.
@@ -72,7 +70,7 @@ pub fn new(change: &EventPatch, request: &str, zone: &str) -> Result<Value> {
         put("reminders", reminders(reminder)?);
     }
     if let Some(name) = change.category.as_ref().filter(|name| !name.is_empty()) {
-        put("colorId", colour(name)?.into());
+        put("colorId", colour_number(name)?.into());
     }
     show_new(&mut body, change)?;
     Ok(Value::Object(body))
@@ -135,7 +133,7 @@ pub fn patch_body(current: &Value, change: &EventPatch, request: &str) -> Result
     match change.category.as_deref() {
         None => {}
         Some("") => put("colorId", Value::Null),
-        Some(name) => put("colorId", colour(name)?.into()),
+        Some(name) => put("colorId", colour_number(name)?.into()),
     }
     show_changed(&mut body, current, change.show)?;
     Ok(Value::Object(body))
@@ -184,12 +182,6 @@ pub fn restored(before: &Value, now: &Value) -> Value {
         body.insert((*key).to_owned(), value);
     }
     Value::Object(body)
-}
-
-/// Returns the comment in the account's own answer to an invitation.
-pub fn own_comment(event: &Value, own: &str) -> Option<String> {
-    let me = list(event, "attendees").iter().find(|one| is_own(one, own))?;
-    some(me, "comment")
 }
 
 /// Returns the body that answers an invitation. Times in the comment are in `zone`.
@@ -266,27 +258,6 @@ pub fn lasting(body: &Value) -> Value {
 
 fn is_own(person: &Value, own: &str) -> bool {
     flag(person, "self") || text(person, "email").eq_ignore_ascii_case(own)
-}
-
-/// Returns Google's number for the name of a colour.
-fn colour(name: &str) -> Result<&'static str> {
-    let named = EVENT
-        .fields
-        .iter()
-        .find_map(|field| match (field.name, field.source(Service::Google)) {
-            ("category", ValueSource::First(words, _)) => Some(words),
-            _ => None,
-        })
-        .unwrap_or(&[]);
-    let number = named.iter().find_map(|(known, source)| match source {
-        ValueSource::Is(_, number) if known.eq_ignore_ascii_case(name.trim()) => Some(*number),
-        _ => None,
-    });
-    number.ok_or_else(|| {
-        let known: Vec<_> = named.iter().map(|(name, _)| *name).collect();
-        Error::argument(format!("Google has no colour `{}`", brief(name)))
-            .next(format!("use one of: {}", known.join(", ")))
-    })
 }
 
 fn visible(visibility: EventVisibility) -> &'static str {

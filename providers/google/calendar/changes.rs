@@ -165,7 +165,7 @@ impl GoogleCalendar {
         let mut shown = Vec::new();
         for item in items {
             let series = text(&item, "recurringEventId");
-            let facts = read::facts(&item, &self.own);
+            let facts = read::event(item.clone(), &self.own);
             let difference = facts
                 .as_ref()
                 .and_then(|facts| point.tracked.difference(text(&item, "id"), series, facts));
@@ -201,10 +201,10 @@ impl GoogleCalendar {
         // Of these series, the page has only occurrences.
         for ((id, parts), series) in ids.iter().zip(parts).zip(self.event(&ids).await) {
             match series {
-                Ok(series) if text(&series, "status") == "cancelled" => {}
+                Ok(series) if series.cancelled => {}
                 Ok(series) => {
                     changes.differences.insert(id.to_string(), parts);
-                    changes.changed.push(series);
+                    changes.changed.push(series.wire);
                 }
                 // It was deleted meanwhile.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -347,7 +347,7 @@ impl SyncPoint {
             match (text(item, "status"), some(item, "recurringEventId")) {
                 ("cancelled", Some(_)) => self.tracked.put_cancelled(id),
                 ("cancelled", None) => self.tracked.remove(id),
-                _ => self.tracked.put_event(id, "", read::facts(item, own).as_ref()),
+                _ => self.tracked.put_event(id, "", read::event(item.clone(), own).as_ref()),
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Reads of events at Google: one event, a page of them, or those with a UID.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event::Event;
 use daysheet_core::ids::{CalendarId, EventId};
-use daysheet_core::provider::ListPage;
-use daysheet_core::provider::calendar::EventListRequest;
+use daysheet_core::provider::calendar::{EventListRequest, EventPage};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use super::facts::{self as read, mask, some};
 use super::ids::{check, check_calendar};
 use crate::json::text;
 use crate::net::path_segment;
+use crate::written::not_readable;
 
 /// The maximum page size at Google.
 const MAX_PAGE: usize = 2_500;
@@ -29,6 +30,19 @@ impl GoogleCalendar {
         }
     }
 
+    /// Makes an event from Google's object.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Provider`] if it has no id or no time.
+    pub(super) fn readable(&self, wire: Value) -> Result<Event> {
+        read::event(wire, &self.own).ok_or_else(|| not_readable("Google"))
+    }
+
+    /// Makes events from Google's objects. Unreadable objects are left out.
+    pub(super) fn readable_ones(&self, wires: Vec<Value>) -> Vec<Event> {
+        wires.into_iter().filter_map(|wire| read::event(wire, &self.own)).collect()
+    }
+
     /// Fetches an event with all its fields.
     pub(super) async fn fetch(&self, calendar: &CalendarId, event: &str) -> Result<Value> {
         let (in_path, id) = (&path_segment(calendar.as_str()), &path_segment(event));
@@ -43,7 +57,7 @@ impl GoogleCalendar {
         ask: &EventListRequest,
         calendar: &CalendarId,
         cursor: Option<&str>,
-    ) -> Result<ListPage> {
+    ) -> Result<EventPage> {
         check_calendar(calendar.as_str())?;
         let id = &path_segment(calendar.as_str());
         let items = mask(&ask.projection.paths);
@@ -77,7 +91,10 @@ impl GoogleCalendar {
         for item in &mut items {
             read::place(item, calendar, &self.own);
         }
-        Ok(ListPage { items, next: some(&answer, "nextPageToken"), ..ListPage::default() })
+        let listed = items.len();
+        let events = self.readable_ones(items);
+        let unreadable = listed - events.len();
+        Ok(EventPage { events, unreadable, next: some(&answer, "nextPageToken") })
     }
 
     /// Returns the events of one calendar that have this UID.

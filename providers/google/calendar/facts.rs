@@ -2,11 +2,14 @@
 //!
 //! No I/O, and never an error: JSON in, plain data out. The registry decides what columns show.
 
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, Result};
 use daysheet_core::event::recurrence::EventRecurrence;
 use daysheet_core::event::series_uid;
 use daysheet_core::event::time::{self, EventTime, ZonedTime};
-use daysheet_core::event::{Event, EventGuest, InvitationAnswer, ShowAs};
-use daysheet_core::ids::{CalendarId, EmailAddress, EventId};
+use daysheet_core::event::{Event, EventGuest, EventVisibility, InvitationAnswer, ShowAs};
+use daysheet_core::ids::{CalendarId, EventId};
+use daysheet_core::text::brief;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -79,9 +82,10 @@ fn mark(person: &mut Value, own: bool) {
     }
 }
 
-/// Returns the facts of an event completed by [`place`], or `None` if it has no id or time. `own`
-/// is the account's address.
-pub fn facts(event: &Value, own: &str) -> Option<Event> {
+/// Makes an event from an object completed by [`place`]; `None` if it has no id or time. `own` is
+/// the account's address.
+pub fn event(wire: Value, own: &str) -> Option<Event> {
+    let event = &wire;
     let calendar = some(event, "calendarId").map(CalendarId::from);
     let id = some(event, "id")?;
     let original = event.get("originalStartTime").and_then(read_when);
@@ -119,11 +123,8 @@ pub fn facts(event: &Value, own: &str) -> Option<Event> {
         title: text(event, "summary").to_owned(),
         place: text(event, "location").to_owned(),
         own,
-        organizer: event
-            .get("organizer")
-            .filter(|one| !is_me(one))
-            .and_then(|one| some(one, "email"))
-            .map(EmailAddress::from),
+        organizer: event.get("organizer").map(|one| EventGuest { me: is_me(one), ..guest(one) }),
+        organizer_listed: people.iter().any(|person| flag(person, "organizer")),
         guests,
         omitted: flag(event, "attendeesOmitted"),
         joint: flag(event, "guestsCanModify"),
@@ -140,8 +141,42 @@ pub fn facts(event: &Value, own: &str) -> Option<Event> {
         },
         cancelled,
         version: some(event, "etag"),
+        visibility: EventVisibility::from_word(text(event, "visibility"))
+            .unwrap_or(EventVisibility::Default),
+        reminder: event
+            .pointer("/reminders/overrides/0/minutes")
+            .and_then(|it| u32::try_from(it.as_u64()?).ok()),
+        categories: colour_name(text(event, "colorId")).map(str::to_owned).into_iter().collect(),
+        online: some(event, "hangoutLink").is_some()
+            || event.pointer("/conferenceData/entryPoints").is_some(),
         link: link(event),
+        page: some(event, "htmlLink"),
         notes: some(event, "description"),
+        updated: text(event, "updated").parse().ok(),
+        wire,
+    })
+}
+
+/// The names that Google Calendar shows for its colours, whose numbers begin at 1.
+const COLOURS: [&str; 11] = [
+    "lavender", "sage", "grape", "flamingo", "banana", "tangerine", "peacock", "graphite",
+    "blueberry", "basil", "tomato",
+];
+
+/// Returns the name of a colour by its number.
+fn colour_name(number: &str) -> Option<&'static str> {
+    COLOURS.get(number.parse::<usize>().ok()?.checked_sub(1)?).copied()
+}
+
+/// Returns the number of a colour by its name.
+///
+/// # Errors
+/// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) with the names that exist.
+pub fn colour_number(name: &str) -> Result<String> {
+    let at = COLOURS.iter().position(|known| known.eq_ignore_ascii_case(name.trim()));
+    at.map(|at| (at + 1).to_string()).ok_or_else(|| {
+        Error::argument(format!("Google has no colour `{}`", brief(name)))
+            .next(format!("use one of: {}", COLOURS.join(", ")))
     })
 }
 
@@ -179,7 +214,8 @@ fn guest(person: &Value) -> EventGuest {
         optional: flag(person, "optional"),
         room: flag(person, "resource"),
         me: false,
-        remark: some(person, "comment"),
+        comment: some(person, "comment"),
+        proposal: None,
     }
 }
 

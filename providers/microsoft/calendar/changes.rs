@@ -15,7 +15,7 @@ use daysheet_core::text::{note, quoted};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::events::facts::{facts, times};
+use super::events::facts::{self, times};
 use super::events::{by_id, put_in};
 use crate::json::{is, text};
 use crate::microsoft::client::GraphAccount;
@@ -124,7 +124,7 @@ fn track(tracked: &mut TrackedItems, event: &Value, me: &str) {
     match (occurrence, times(event).0) {
         (true, Some(start)) => tracked.put_occurrence(id, series, start),
         (true, None) => {}
-        (false, _) => tracked.put_event(id, series, facts(event, me).as_ref()),
+        (false, _) => tracked.put_event(id, series, facts::event(event.clone(), me).as_ref()),
     }
 }
 
@@ -286,7 +286,7 @@ fn report(
         .map(|(calendar, event)| {
             let tracked = &known.get(*calendar)?.tracked;
             let series = text(event, "seriesMasterId");
-            tracked.difference(text(event, "id"), series, &facts(event, me)?)
+            tracked.difference(text(event, "id"), series, &facts::event(event.clone(), me)?)
         })
         .collect();
     // An exception is reported as part of its series, or by itself if the series is unchanged.
@@ -305,7 +305,7 @@ fn report(
             _ = instead.insert(series.to_owned());
         } else {
             with.insert(text(event, "id").to_owned());
-            if let Some(facts) = facts(event, me)
+            if let Some(facts) = facts::event(event.clone(), me)
                 && difference.as_ref().is_none_or(|one| !one.words.is_empty())
             {
                 let parts = parts.entry(series.to_owned()).or_default();

@@ -5,14 +5,13 @@
 //! name their calendar, and its rules are not RRULEs: both are added here under the keys
 //! [`CALENDAR`] and [`RULE`].
 
-pub(crate) mod facts;
+pub mod facts;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event::recurrence::{EventRecurrence, graph};
 use daysheet_core::event::time::{EventTime, ZonedTime};
 use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::EventListRequest;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -152,8 +151,11 @@ fn linked_calendar(event: &Value) -> Option<CalendarId> {
     check_calendar(&id).is_ok().then(|| id.into_owned().into())
 }
 
+/// Graph's objects of a page, and the position at which the next one starts.
+type WirePage = (Vec<Value>, Option<String>);
+
 /// Returns the events of a range: one page per calendar.
-pub async fn events(graph: &GraphAccount, ask: &EventListRequest) -> Vec<Result<ListPage>> {
+pub async fn events(graph: &GraphAccount, ask: &EventListRequest) -> Vec<Result<WirePage>> {
     let mut requests = Vec::new();
     let mut answers: Vec<Option<Error>> = Vec::new();
     for (calendar, cursor) in &ask.calendars {
@@ -266,7 +268,7 @@ impl RangePage<'_> {
         ask: &EventListRequest,
         calendar: &CalendarId,
         answer: Value,
-    ) -> Result<ListPage> {
+    ) -> Result<WirePage> {
         let (mut items, link) = page(answer)?;
         items.retain(|item| {
             !text(item, "id").is_empty()
@@ -282,11 +284,8 @@ impl RangePage<'_> {
         if ask.series {
             items.retain(|item| !is_master(item) || runs(item, ask.from, ask.to));
         }
-        Ok(ListPage {
-            items,
-            next: self.next(ask, link.map(|link| graph.resolve_next_link(&link)).transpose()?),
-            ..ListPage::default()
-        })
+        let next = link.map(|link| graph.resolve_next_link(&link)).transpose()?;
+        Ok((items, self.next(ask, next)))
     }
 }
 

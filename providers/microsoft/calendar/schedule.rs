@@ -184,7 +184,7 @@ async fn own(graph: &GraphAccount, from: Timestamp, to: Timestamp) -> Result<Val
     let items: Vec<Value> = events
         .iter()
         .filter_map(|event| {
-            let facts = facts::facts(event, "")?;
+            let facts = facts::event(event.clone(), "")?;
             facts.busy.then(|| {
                 json!({
                     "status": text(event, "showAs"),

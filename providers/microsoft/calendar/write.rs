@@ -6,7 +6,7 @@
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event::time::{EventTime, ZonedTime};
-use daysheet_core::event::{EventPatch, InvitationAnswer};
+use daysheet_core::event::{Event, EventPatch, InvitationAnswer};
 use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::provider::calendar::{GuestNotice, InvitationReply};
 use graph_rs_sdk::http::Method;
@@ -15,11 +15,11 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::body::{self, check_notice, properties};
-use super::events::facts::{CALENDAR, attendees, facts, times, zone};
+use super::events::facts::{CALENDAR, attendees, times, zone};
 use super::events::{self, at, check, check_calendar, completed_event, whole};
 use crate::json::{is, nested, text};
 use crate::microsoft::client::GraphAccount;
-use crate::microsoft::response::{DENIED, not_ours};
+use crate::microsoft::response::DENIED;
 use crate::net;
 use crate::written::has_values;
 
@@ -206,10 +206,9 @@ pub async fn update(
 }
 
 /// Restores an event, or creates it again: Graph cannot restore a deleted event.
-pub async fn restore(graph: &GraphAccount, before: &Value, now: Option<&Value>) -> Result<Value> {
-    let mut body = body::restored(before, now);
-    let facts = facts(before, "").ok_or_else(|| not_ours("event"))?;
-    let calendar = calendar_of(before);
+pub async fn restore(graph: &GraphAccount, before: &Event, now: Option<&Value>) -> Result<Value> {
+    let mut body = body::restored(&before.wire, now);
+    let calendar = before.calendar.clone();
     let mut event = match now {
         Some(now) if body.as_object().is_some_and(serde_json::Map::is_empty) => {
             return Ok(now.clone());
@@ -221,10 +220,10 @@ pub async fn restore(graph: &GraphAccount, before: &Value, now: Option<&Value>) 
                 body.insert("transactionId".to_owned(), id.clone().into());
             }
             let path = path_of(calendar.as_ref())?;
-            post_event(graph, &path, &body, &id, (facts.start, facts.end)).await?
+            post_event(graph, &path, &body, &id, (before.start, before.end)).await?
         }
     };
-    let except = facts.repeat.map(|repeat| repeat.except).unwrap_or_default();
+    let except = before.repeat.as_ref().map(|repeat| repeat.except.clone()).unwrap_or_default();
     // A rule that is written again generates all its occurrences.
     if body.get("recurrence").is_some() && !except.is_empty() {
         leave_out(graph, &event, &except)

@@ -15,6 +15,7 @@
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::event::time::{self, EventTime, ZonedTime};
@@ -26,7 +27,7 @@ mod rule;
 pub use rule::{DAYS, RecurrenceRule, RuleEnd, compact, compact_day, place, too_often, until};
 
 /// The recurrence of an event: the properties of RFC 5545.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRecurrence {
     /// The value of `RRULE`, without the name. Empty if there are only dates.
     pub rule: String,

@@ -9,6 +9,7 @@ use calcard::common::timezone::Tz;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
 use windows_timezones::WindowsTimezone;
 
 /// Windows names that were added to CLDR after the library's table was made.
@@ -22,7 +23,7 @@ const NEWER: [(&str, &str); 3] = [
 pub const BESIDE: &str = " = ";
 
 /// The start or end of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum EventTime {
     /// A whole day in any zone. As an end, it is the day after the last one (RFC 5545, 3.6.1).
     Day(Date),

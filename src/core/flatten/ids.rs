@@ -5,22 +5,6 @@ use serde_json::Value;
 use super::reader::{ReadValue, RowReader};
 use crate::schemas::wire;
 
-/// Reads the id of an event, which is unique only within its calendar: both ids, joined by a
-/// slash.
-pub(super) fn event(
-    reader: &mut RowReader,
-    object: &Value,
-    calendar: &str,
-    event: &str,
-) -> ReadValue {
-    match (reader.scalar(object, calendar), reader.scalar(object, event)) {
-        (ReadValue::Text(calendar), ReadValue::Text(event)) => {
-            ReadValue::Text(format!("{calendar}/{event}"))
-        }
-        _ => ReadValue::Nothing,
-    }
-}
-
 /// Reads the page of a thread in Gmail's web client, from the id of the thread at a path.
 pub(super) fn link(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
     let address = reader.context.address;

@@ -10,7 +10,6 @@ use super::member::ListMember;
 use super::reader::{ReadValue, RowReader, list, to_count};
 use super::sender_checks::{self, warnings_at};
 use super::{flags, forms, headers, ids, labels, people, times};
-use crate::event::time;
 use crate::schemas::{ColumnReader, ValueSource};
 use crate::text::opening;
 use crate::text::sender_auth::SenderWarning;
@@ -18,7 +17,8 @@ use crate::text::sender_auth::SenderWarning;
 /// Reads the value of a source.
 pub(super) fn read(reader: &mut RowReader, object: &Value, source: ValueSource) -> ReadValue {
     match source {
-        ValueSource::Absent | ValueSource::Added(_) => ReadValue::Nothing,
+        // Events are not read from JSON.
+        ValueSource::Absent | ValueSource::Added(_) | ValueSource::Event(_) => ReadValue::Nothing,
         ValueSource::Account => people::account(reader.context),
         ValueSource::Path(path) => reader.scalar(object, path),
         ValueSource::Converted(path, form) => forms::converted(reader, object, path, form),
@@ -53,7 +53,6 @@ pub(super) fn read(reader: &mut RowReader, object: &Value, source: ValueSource) 
 /// Reads a value that only one column has.
 fn read_column(reader: &mut RowReader, object: &Value, column: ColumnReader) -> ReadValue {
     match column {
-        ColumnReader::EventId { calendar, event } => ids::event(reader, object, calendar, event),
         ColumnReader::Count(path) => labels::count(reader, object, path),
         ColumnReader::From { sender, draft } => from(reader, object, *sender, *draft),
         ColumnReader::Snippet { text, subject } => snippet(reader, object, *text, *subject),
@@ -62,11 +61,6 @@ fn read_column(reader: &mut RowReader, object: &Value, column: ColumnReader) -> 
         ColumnReader::Unsubscribe(path) => headers::unsubscribe(object, path),
         ColumnReader::Auth(path) => sender_checks::auth(object, path, reader.context),
         ColumnReader::Warn { headers, text, spam } => warn(reader, object, headers, *text, *spam),
-        ColumnReader::Start { time, zone } => start(reader, object, *time, *zone),
-        ColumnReader::Organizer { me, name, email } => organizer(reader, object, *me, name, email),
-        ColumnReader::People(names) => people::people(reader, object, names),
-        ColumnReader::Attendees(names) => people::attendees(reader, object, names),
-        ColumnReader::Repeats(path) => times::repeats(reader, object, path),
     }
 }
 
@@ -220,23 +214,6 @@ fn snippet(
     read(reader, object, text).map_text(|text| opening::opening(&text, &subject))
 }
 
-/// Reads the start of an event, and the second zone to show it in.
-fn start(
-    reader: &mut RowReader,
-    object: &Value,
-    time: ValueSource,
-    zone: ValueSource,
-) -> ReadValue {
-    let zone = match read(reader, object, zone) {
-        ReadValue::Text(name) => time::find_zone(&name),
-        _ => None,
-    };
-    match (read(reader, object, time), zone) {
-        (ReadValue::When(when), Some(zone)) => ReadValue::Beside(when, zone),
-        (when, _) => when,
-    }
-}
-
 /// Reads the end of an event with its start, which decides the form of the end.
 fn end_of_event(
     reader: &mut RowReader,
@@ -248,22 +225,6 @@ fn end_of_event(
         (ReadValue::When(start), ReadValue::When(end)) => ReadValue::Until(start, end),
         _ => ReadValue::Nothing,
     }
-}
-
-/// Reads the organizer of an event: `me` if the condition holds, else the name, else the address.
-fn organizer(
-    reader: &mut RowReader,
-    object: &Value,
-    me: ValueSource,
-    name: &str,
-    email: &str,
-) -> ReadValue {
-    if holds(reader, object, me) {
-        return ReadValue::Text("me".to_owned());
-    }
-    let name = people::name(reader, object, name);
-    let found = if name.is_filled() { name } else { reader.scalar(object, email) };
-    if found.is_filled() { found } else { ReadValue::Nothing }
 }
 
 /// Reads the words of the warnings about a message.

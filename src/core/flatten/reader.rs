@@ -58,6 +58,12 @@ impl ReadValue {
     }
 }
 
+impl From<&str> for ReadValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
 /// The reader of one column's value.
 pub(super) struct RowReader<'a> {
     /// The context of the row.
@@ -72,6 +78,12 @@ impl<'a> RowReader<'a> {
     /// Creates a reader for one row.
     pub(super) fn new(context: &'a RowContext<'a>) -> Self {
         Self { context, odd: false, unseen: InvisibleUse::default() }
+    }
+
+    /// Returns a text, and records its invisible characters.
+    pub(super) fn text(&mut self, text: &str) -> ReadValue {
+        self.see_text(text);
+        text.into()
     }
 
     /// Records the invisible characters of a text, before it is cleaned.

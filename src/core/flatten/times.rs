@@ -1,11 +1,10 @@
-//! Times: instants, the starts and ends of events, and recurrence rules.
+//! Times: instants, and the starts and ends of events.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::reader::{ReadValue, RowReader, at};
-use crate::event::recurrence::EventRecurrence;
 use crate::event::time::{self, EventTime};
 use crate::schemas::wire;
 
@@ -76,27 +75,6 @@ pub(super) fn graph_when(
         time::local(given, text(zone).unwrap_or("UTC")).map(EventTime::At)
     };
     when.map_or_else(|| reader.unexpected(value), ReadValue::When)
-}
-
-/// Reads the value of the recurrence rule in a list of RFC 5545 lines, with a count of single
-/// dates.
-pub(super) fn repeats(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
-    let list = match at(object, path) {
-        Some(Value::Array(list)) => list,
-        other => return reader.unexpected(other),
-    };
-    let lines: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
-    let repeat = EventRecurrence::from_lines(&lines, reader.context.zone);
-    let dates = match repeat.extra.len() {
-        0 => String::new(),
-        1 => " +1 date".to_owned(),
-        many => format!(" +{many} dates"),
-    };
-    let rule = format!("{}{dates}", repeat.rule);
-    match rule.trim_start() {
-        "" => ReadValue::Nothing,
-        rule => ReadValue::Text(rule.to_owned()),
-    }
 }
 
 /// Formats `2026-02-03 18h05`. Without a colon no format needs to quote it.

@@ -3,7 +3,8 @@
 
 use crate::event::recurrence::EventRecurrence;
 use crate::event::time::{EventTime, ZonedTime};
-use crate::event::{EventGuest, EventVisibility, ShowAs};
+use crate::event::{Event, EventGuest, EventVisibility, Invitation, ShowAs};
+use crate::ids::{EventId, MessageId};
 use crate::text::Note;
 
 /// An iCalendar document.
@@ -84,6 +85,47 @@ impl IcalEvent {
             categories: Vec::new(),
             link: None,
             cancelled: false,
+        }
+    }
+
+    /// Returns the event in the form that all services share. It has no id.
+    pub fn event(&self) -> Event {
+        let zone = match &self.start {
+            ZonedTime::At(_, zone) => Some(zone.clone()),
+            ZonedTime::Day(_) => None,
+        };
+        Event {
+            original: self.recurrence_id,
+            zone,
+            repeat: self.repeat.clone(),
+            uid: Some(self.uid.clone()).filter(|uid| !uid.is_empty()),
+            sequence: Some(self.sequence),
+            title: self.title.clone(),
+            place: self.place.clone(),
+            organizer: self.organizer.clone(),
+            guests: self.guests.clone(),
+            show: self.show,
+            visibility: self.visibility,
+            reminder: self.reminder,
+            categories: self.categories.clone(),
+            online: self.link.is_some(),
+            link: self.link.clone(),
+            notes: Some(self.notes.clone()).filter(|notes| !notes.is_empty()),
+            cancelled: self.cancelled,
+            ..Event::new(EventId::default(), self.start.when(), self.end.when())
+        }
+    }
+
+    /// Returns the event as an invitation that was not compared with a calendar. `method` is the
+    /// document's, in lower case; `timed` is false for an event that only identifies itself.
+    pub fn invitation(&self, method: &str, timed: bool) -> Invitation {
+        Invitation {
+            message: MessageId::default(),
+            kind: if self.cancelled { "cancel" } else { method }.to_owned(),
+            event: self.event(),
+            is_timeless: !timed,
+            known: None,
+            clashes: Vec::new(),
         }
     }
 

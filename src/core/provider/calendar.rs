@@ -1,8 +1,8 @@
 //! The calendar half of the port.
 //!
-//! As with mail, events cross as the service's own JSON, and only the registry reads rows from
-//! it. The properties of an event that a change, a conflict check or a split of a series depends
-//! on cross as [`Event`], plain data that the adapter extracts.
+//! Events cross as [`Event`]: the adapter makes it from the service's object, and keeps that object
+//! in it for writes. Calendars, rooms and busy times cross as the service's own JSON, of which the
+//! registry makes rows, as with mail.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,6 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::capabilities::CalendarCapabilities;
-use super::list::ListPage;
 use crate::error::{Error, Result};
 use crate::event::time::EventTime;
 use crate::event::{Event, EventPatch, InvitationAnswer};
@@ -59,7 +58,7 @@ pub struct EventListRequest {
     /// True to return each recurring event once instead of its occurrences. Single events are
     /// returned as usual, and exceptions if the service lists them.
     pub series: bool,
-    /// The columns that the answer will show. [`Event`] can be extracted from every item
+    /// The columns that the answer will show. Properties on which decisions depend are requested
     /// regardless.
     pub projection: Projection,
     /// The approximate number of events per calendar, sorted by start.
@@ -115,19 +114,30 @@ pub struct WorkingHours {
     pub to: u16,
 }
 
-/// The changes since a cursor.
+/// A page of the events of one calendar.
 #[derive(Debug, Clone, Default)]
-pub struct ChangeFeed {
+pub struct EventPage {
+    /// The events, sorted by start unless series were requested.
+    pub events: Vec<Event>,
+    /// The number of the service's objects that have no id or no time, and are left out.
+    pub unreadable: usize,
+    /// The position at which the next page starts, if there is one.
+    pub next: Option<String>,
+}
+
+/// The changes since a cursor: of events, or of messages as the service's own JSON.
+#[derive(Debug, Clone)]
+pub struct ChangeFeed<T = Value> {
     /// New items.
-    pub new: Vec<Value>,
+    pub new: Vec<T>,
     /// Items that have changed.
-    pub changed: Vec<Value>,
+    pub changed: Vec<T>,
     /// Ids of items that were removed.
     pub gone: Vec<String>,
     /// Messages that were drafts and have been sent, in their current state.
-    pub sent: Vec<Value>,
+    pub sent: Vec<T>,
     /// Drafts that were deleted and can still be read.
-    pub deleted: Vec<Value>,
+    pub deleted: Vec<T>,
     /// Ids of drafts that were deleted.
     pub gone_drafts: Vec<String>,
     /// Differences from the previous state, by item id. For items without an entry they are
@@ -145,6 +155,49 @@ pub struct ChangeFeed {
     pub started_over: bool,
     /// Changes that may be missing from the list, in words.
     pub notes: Vec<Note>,
+}
+
+// Derived, it would require a default of items.
+impl<T> Default for ChangeFeed<T> {
+    fn default() -> Self {
+        Self {
+            new: Vec::new(),
+            changed: Vec::new(),
+            gone: Vec::new(),
+            sent: Vec::new(),
+            deleted: Vec::new(),
+            gone_drafts: Vec::new(),
+            differences: HashMap::new(),
+            starts: HashMap::new(),
+            names: HashMap::new(),
+            cursor: String::new(),
+            more: false,
+            started_over: false,
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl<T> ChangeFeed<T> {
+    /// Converts the items, and drops those for which there is no result.
+    pub fn filter_map<O>(self, convert: impl Fn(T) -> Option<O>) -> ChangeFeed<O> {
+        let all = |items: Vec<T>| items.into_iter().filter_map(&convert).collect();
+        ChangeFeed {
+            new: all(self.new),
+            changed: all(self.changed),
+            sent: all(self.sent),
+            deleted: all(self.deleted),
+            gone: self.gone,
+            gone_drafts: self.gone_drafts,
+            differences: self.differences,
+            starts: self.starts,
+            names: self.names,
+            cursor: self.cursor,
+            more: self.more,
+            started_over: self.started_over,
+            notes: self.notes,
+        }
+    }
 }
 
 /// The difference between a changed item and its previous state.
@@ -248,13 +301,13 @@ pub trait Calendars: Send + Sync {
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>>;
 
     /// Returns the events of a range: one result for each calendar requested.
-    async fn events(&self, request: &EventListRequest) -> Vec<Result<ListPage>>;
+    async fn events(&self, request: &EventListRequest) -> Vec<Result<EventPage>>;
 
     /// Returns events by id, complete, one result for each.
-    async fn event(&self, ids: &[EventId]) -> Vec<Result<Value>>;
+    async fn event(&self, ids: &[EventId]) -> Vec<Result<Event>>;
 
     /// Returns the events with this iCalendar UID, masters and exceptions, complete.
-    async fn by_uid(&self, uid: &str) -> Result<Vec<Value>>;
+    async fn by_uid(&self, uid: &str) -> Result<Vec<Event>>;
 
     /// Returns the occurrences of a series within a range, sorted by start, with the columns of
     /// `projection`; at most one page of the service.
@@ -264,15 +317,16 @@ pub trait Calendars: Send + Sync {
         from: Timestamp,
         to: Timestamp,
         projection: &Projection,
-    ) -> Result<Vec<Value>>;
+    ) -> Result<Vec<Event>>;
 
-    /// Extracts the properties of an event. Never fails: an odd value reads as absent.
-    fn event_data(&self, event: &Value) -> Option<Event>;
+    /// Makes an event from the service's object. Odd values read as absent; `None` without an id or
+    /// a time.
+    fn read_event(&self, wire: Value) -> Option<Event>;
 
     /// Returns the description of an event for copies, as plain text, without the joining details
     /// of an online meeting that the service adds.
-    fn own_notes(&self, event: &Value) -> Option<String> {
-        self.event_data(event)?.notes
+    fn own_notes(&self, event: &Event) -> Option<String> {
+        event.notes.clone()
     }
 
     /// Creates an event in `calendar`, or in the main calendar, and returns it.
@@ -281,7 +335,7 @@ pub trait Calendars: Send + Sync {
         calendar: Option<&CalendarId>,
         event: &EventPatch,
         notify: GuestNotice,
-    ) -> Result<Value>;
+    ) -> Result<Event>;
 
     /// Changes an event that was fetched complete, unless it has changed since. Returns the
     /// changed event.
@@ -290,30 +344,30 @@ pub trait Calendars: Send + Sync {
     /// [`ErrorKind::Conflict`](crate::error::ErrorKind::Conflict) if it has changed.
     async fn update(
         &self,
-        current: &Value,
+        current: &Event,
         change: &EventPatch,
         notify: GuestNotice,
-    ) -> Result<Value>;
+    ) -> Result<Event>;
 
     /// Deletes an event that was fetched complete, unless it has changed since. A meeting that
     /// the owner organizes is cancelled, with a message if the service supports one.
     async fn delete(
         &self,
-        current: &Value,
+        current: &Event,
         message: Option<&str>,
         notify: GuestNotice,
     ) -> Result<()>;
 
     /// Returns the properties that [`Calendars::restore`] restores, as one text; `None` if the
     /// service cannot restore events.
-    fn content(&self, event: &Value) -> Option<String> {
+    fn content(&self, event: &Event) -> Option<String> {
         let _ = event;
         None
     }
 
     /// Returns the reason why [`Calendars::restore`] cannot undo a change of an event, or its
     /// deletion if `change` is `None`. Returns `None` if it can.
-    fn irreversible(&self, event: &Value, change: Option<&EventPatch>) -> Option<&'static str> {
+    fn irreversible(&self, event: &Event, change: Option<&EventPatch>) -> Option<&'static str> {
         let _ = (event, change);
         None
     }
@@ -324,23 +378,17 @@ pub trait Calendars: Send + Sync {
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`](crate::error::ErrorKind::Conflict) if `now` has changed.
-    async fn restore(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
+    async fn restore(&self, before: &Event, now: Option<&Event>) -> Result<Event> {
         let _ = (before, now);
         Err(Error::argument("the provider restores no events").next("write it again"))
     }
 
-    /// Returns the owner's comment on an invitation, if a new comment would replace it.
-    fn own_comment(&self, event: &Value) -> Option<String> {
-        let _ = event;
-        None
-    }
-
     /// Answers an invitation that was fetched complete. Returns the event if it is still in the
     /// calendar.
-    async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>>;
+    async fn respond(&self, current: &Event, response: &InvitationReply) -> Result<Option<Event>>;
 
     /// Forwards an invitation.
-    async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()>;
+    async fn forward(&self, current: &Event, to: &[String], comment: Option<&str>) -> Result<()>;
 
     /// Returns the busy times of people and rooms: one result for each, in the order of `who`.
     async fn busy(
@@ -352,14 +400,18 @@ pub trait Calendars: Send + Sync {
 
     /// Returns the changes since `cursor`. Without a cursor, returns only the cursor to start
     /// from.
-    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed>;
+    async fn changes(
+        &self,
+        cursor: Option<&str>,
+        projection: &Projection,
+    ) -> Result<ChangeFeed<Event>>;
 
     /// Refuses a change of `current`, or a new event, that the service cannot carry out, before
     /// anything is written: recurrence rules that it cannot express, guests whom it cannot leave
     /// unnotified.
     fn check(
         &self,
-        current: Option<&Value>,
+        current: Option<&Event>,
         change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<()> {
@@ -368,7 +420,7 @@ pub trait Calendars: Send + Sync {
     }
 
     /// Refuses a deletion of `current` that would notify more people than `notify` allows.
-    fn check_deletion(&self, current: &Value, notify: GuestNotice) -> Result<()> {
+    fn check_deletion(&self, current: &Event, notify: GuestNotice) -> Result<()> {
         let _ = (current, notify);
         Ok(())
     }
@@ -378,7 +430,7 @@ pub trait Calendars: Send + Sync {
     async fn rehearse(
         &self,
         calendar: Option<&CalendarId>,
-        current: Option<&Value>,
+        current: Option<&Event>,
         change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<()> {

@@ -10,10 +10,10 @@ tokio::task_local! {
 }
 
 /// Records the objects of a provider, if the running call is inspected.
-pub(crate) fn record(objects: &[Value]) {
+pub(crate) fn record<'a>(objects: impl Iterator<Item = &'a Value>) {
     // Without an inspected call there is no record, which is not an error.
     let _ = OBJECTS.try_with(|all| {
-        all.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(objects);
+        all.lock().unwrap_or_else(PoisonError::into_inner).extend(objects.cloned());
     });
 }
 

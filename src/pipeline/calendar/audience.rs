@@ -55,7 +55,7 @@ impl WriteAudience {
 
     /// Adds the organizer of an event, unless that is the account's owner.
     pub(crate) fn organizer(&mut self, facts: &Event) {
-        match &facts.organizer {
+        match facts.other_organizer() {
             _ if facts.own => {}
             Some(organizer) => self.add([organizer.as_str()]),
             None => self.join(&Self::unlisted("the organizer of the event")),
@@ -108,7 +108,7 @@ pub(super) async fn find_audience(
     target: &EventTarget,
     planned: &EventWrite<'_>,
 ) -> Result<Option<WriteAudience>> {
-    let facts = &target.facts;
+    let facts = &target.event;
     let own = &target.owner.account.email;
     let mut audience = WriteAudience::default();
     let mut concerned = !facts.own;
@@ -154,15 +154,13 @@ pub(super) async fn find_audience(
 
 /// Returns the additional guests of single occurrences of a series.
 async fn guests_of_exceptions(series: &EventTarget) -> Result<Vec<EventGuest>> {
-    let Some(uid) = &series.facts.uid else {
+    let Some(uid) = &series.event.uid else {
         return Ok(Vec::new());
     };
-    let port = &series.owner.port;
-    let found = port.by_uid(uid).await?;
+    let found = series.owner.port.by_uid(uid).await?;
     Ok(found
-        .iter()
-        .filter_map(|one| port.event_data(one))
-        .filter(|one| one.series.as_ref() == Some(&series.facts.id) && !one.cancelled)
+        .into_iter()
+        .filter(|one| one.series.as_ref() == Some(&series.event.id) && !one.cancelled)
         .flat_map(|one| one.guests)
         .collect())
 }

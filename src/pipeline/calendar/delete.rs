@@ -63,18 +63,18 @@ struct PlannedDeletion {
 impl PlannedDeletion {
     /// Returns the name of the event in outcomes.
     fn name(&self) -> String {
-        format!("{} {}", self.target.handle, title(&self.target.facts))
+        format!("{} {}", self.target.handle, title(&self.target.event))
     }
 
     /// Returns the addresses of the notified people.
     fn recipients(&self) -> Vec<&str> {
-        let guests: &[EventGuest] = if self.asks { &self.target.facts.guests } else { &[] };
+        let guests: &[EventGuest] = if self.asks { &self.target.event.guests } else { &[] };
         notified(guests, None, &self.target.owner.account.email, self.notify)
     }
 
     /// Returns a note on the notification of a deletion of another organizer's event.
     fn declined(&self) -> Option<Note> {
-        let facts = &self.target.facts;
+        let facts = &self.target.event;
         if facts.own {
             return None;
         }
@@ -147,7 +147,7 @@ fn check_message(request: &CalendarDelete, items: &[PlannedDeletion]) -> Result<
         return Ok(());
     }
     let unsent = !items.iter().any(|item| item.asks);
-    if let (true, Some(item)) = (unsent, items.iter().find(|item| !item.target.facts.own)) {
+    if let (true, Some(item)) = (unsent, items.iter().find(|item| !item.target.event.own)) {
         return Err(of_others(&item.target));
     }
     match items.iter().find(|item| item.asks && !item.carries_message()) {
@@ -215,8 +215,8 @@ async fn plan_deletion(
     as_shown(ctx, &target).await?;
     let scope = target.scope(request.scope, "this, following or series")?;
     let zone = &ctx.config.zone;
-    let when = span(target.facts.start, target.facts.end, zone);
-    let seen = reference(&target.facts);
+    let when = span(target.event.start, target.event.end, zone);
+    let seen = reference(&target.event);
     let (target, deletion, what) = match scope {
         None => (target, DeletionTarget::Whole, when),
         Some(SeriesScope::This) => {
@@ -252,7 +252,7 @@ async fn plan_deletion(
     };
     may_write(ctx, &target).await?;
     // Guests are notified only of the organizer's deletion.
-    let asks = asks(&target) && target.facts.own;
+    let asks = asks(&target) && target.event.own;
     let notify = match (asks, request.notify, &request.message) {
         (true, None, _) => return Err(notify_missing()),
         (true, Some(GuestNotice::Nobody), Some(_)) => {
@@ -263,8 +263,8 @@ async fn plan_deletion(
     };
     let port = &target.owner.port;
     match deletion.change() {
-        None => port.check_deletion(&target.value, notify)?,
-        Some(change) => port.check(Some(&target.value), change, notify)?,
+        None => port.check_deletion(&target.event, notify)?,
+        Some(change) => port.check(Some(&target.event), change, notify)?,
     }
     Ok(PlannedDeletion { id: id.to_owned(), target, deletion, what, notify, asks })
 }
@@ -282,15 +282,15 @@ async fn agreed_for_deletions(
     let question = match items {
         [one] => format!(
             "Delete an event with other people?\n{}\n{}{message}",
-            event_line(&one.target.facts, zone),
+            event_line(&one.target.event, zone),
             one.what
         ),
         all => {
             let lines = all.iter().map(|one| match one.deletion {
-                DeletionTarget::Whole if one.target.facts.repeat.is_none() => {
-                    event_line(&one.target.facts, zone)
+                DeletionTarget::Whole if one.target.event.repeat.is_none() => {
+                    event_line(&one.target.event, zone)
                 }
-                _ => format!("{}: {}", title(&one.target.facts), one.what),
+                _ => format!("{}: {}", title(&one.target.event), one.what),
             });
             let lines = listed(lines.collect());
             format!("Delete {} events, some with other people?\n{lines}{message}", all.len())
@@ -318,7 +318,7 @@ async fn write_deletion(
     let write = async {
         match deletion {
             DeletionTarget::Whole => {
-                port.delete(&target.value, message, *notify).await.map(|()| None)
+                port.delete(&target.event, message, *notify).await.map(|()| None)
             }
             DeletionTarget::Rest(change) => {
                 shorten_series(ctx, target, change, *notify).await.map(Some)
@@ -337,7 +337,7 @@ async fn write_deletion(
 /// Returns the series of an occurrence, if the series is unchanged since it was shown. An event
 /// that is not an occurrence is returned itself.
 pub(super) async fn whole_series(ctx: &Context, target: EventTarget) -> Result<EventTarget> {
-    if target.facts.series.is_none() {
+    if target.event.series.is_none() {
         return Ok(target);
     }
     let master = master_of(ctx, &target).await?;
@@ -367,7 +367,7 @@ fn grouped_by_note(remarks: Vec<(String, Vec<Note>)>) -> Vec<Note> {
 
 /// Returns true if an event has guests other than the account's owner.
 fn asks(target: &EventTarget) -> bool {
-    !others(&target.facts.guests, &target.owner.account.email).is_empty()
+    !others(&target.event.guests, &target.owner.account.email).is_empty()
 }
 
 /// Returns the error that the provider sends no message with a deletion.

@@ -15,7 +15,6 @@ use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::{Note, note, ours};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use super::search::seen::{remember_events, substance};
 use super::target::CalendarOwner;
@@ -47,7 +46,7 @@ pub(crate) struct KnownOccurrence {
 /// A series that was written, for the rows of its occurrences.
 struct WrittenSeries {
     owner: CalendarOwner,
-    facts: Event,
+    event: Event,
 }
 
 /// The occurrences that a report is about: those known before its writes, and the series
@@ -72,10 +71,9 @@ impl SeriesLog {
     }
 
     /// Adds an event that was written, if it recurs.
-    pub(crate) fn wrote(&mut self, owner: &CalendarOwner, event: &Value) {
-        let facts = owner.port.event_data(event);
-        if let Some(facts) = facts.filter(|facts| facts.repeat.is_some()) {
-            self.written.push(WrittenSeries { owner: owner.clone(), facts });
+    pub(crate) fn wrote(&mut self, owner: &CalendarOwner, event: &Event) {
+        if event.repeat.is_some() {
+            self.written.push(WrittenSeries { owner: owner.clone(), event: event.clone() });
         }
     }
 }
@@ -115,16 +113,16 @@ async fn known_occurrences(
 ) -> Result<Vec<KnownOccurrence>> {
     let account = &owner.account.id;
     let found = occurrences(ctx, owner, series).await?;
-    let ids: Vec<&str> = found.iter().map(|(facts, _)| facts.id.as_str()).collect();
+    let ids: Vec<&str> = found.iter().map(|one| one.id.as_str()).collect();
     let numbers = ctx.store.known_handles(account, HandleKind::Event, &ids).await?;
     let zone = &ctx.config.zone;
-    let known = found.iter().filter_map(|(facts, _)| {
+    let known = found.iter().filter_map(|one| {
         Some(KnownOccurrence {
             account: account.clone(),
             series: Some(series.id.clone()),
-            number: *numbers.get(facts.id.as_str())?,
-            id: facts.id.clone(),
-            at: by_rule(facts, zone),
+            number: *numbers.get(one.id.as_str())?,
+            id: one.id.clone(),
+            at: by_rule(one, zone),
         })
     });
     Ok(known.collect())
@@ -141,15 +139,15 @@ pub(crate) async fn follow(
     let SeriesLog { mut known, written } = log;
     let columns = columns(written.len() > 1);
     let mut rows = RowTable::new(&EVENT, columns).section("occurrences");
-    for WrittenSeries { owner, facts } in &written {
+    for WrittenSeries { owner, event } in &written {
         let (mut of_series, others): (Vec<_>, Vec<_>) =
             std::mem::take(&mut known).into_iter().partition(|one| {
                 // A handle belongs to an account, and cannot move to an occurrence of another.
                 one.account == owner.account.id
-                    && one.series.as_ref().is_none_or(|series| *series == facts.id)
+                    && one.series.as_ref().is_none_or(|series| *series == event.id)
             });
         known = others;
-        let found = match occurrences(ctx, owner, facts).await {
+        let found = match occurrences(ctx, owner, event).await {
             Ok(found) => found,
             Err(error) => {
                 // The handles of this series may still be valid, so they are not reported as lost.
@@ -175,13 +173,13 @@ pub(crate) async fn follow(
 async fn move_handles(
     ctx: &Context,
     owner: &CalendarOwner,
-    found: &[(Event, Value)],
+    found: &[Event],
     known: &mut Vec<KnownOccurrence>,
 ) -> Result<()> {
     let account = &owner.account.id;
     let zone = &ctx.config.zone;
     let mut free: BTreeMap<&str, (Timestamp, &Event)> =
-        found.iter().map(|(facts, _)| (facts.id.as_str(), (by_rule(facts, zone), facts))).collect();
+        found.iter().map(|one| (one.id.as_str(), (by_rule(one, zone), one))).collect();
     let mut shown = Vec::new();
     // First those that kept their ids, then those at the same time, then the nearest: an occurrence
     // that was not moved is never taken for a neighbour that was.
@@ -215,22 +213,21 @@ async fn move_handles(
 async fn list(
     ctx: &Context,
     owner: &CalendarOwner,
-    mut found: Vec<(Event, Value)>,
+    mut found: Vec<Event>,
     rows: &mut RowTable,
     notes: &mut Vec<Note>,
 ) {
     let (now, zone) = (ctx.now(), &ctx.config.zone);
-    let past = found.iter().take_while(|(facts, _)| facts.end.instant(zone) <= now).count();
+    let past = found.iter().take_while(|one| one.end.instant(zone) <= now).count();
     if past < found.len() {
         found.drain(..past);
     }
     let is_cut = found.len() > LISTED;
     found.truncate(LISTED);
     let context = ctx.context_for(owner.port.api(), &owner.label, &owner.account);
-    let (facts, values): (Vec<Event>, Vec<Value>) = found.into_iter().unzip();
-    let mut some = rows_of(&context, &EVENT, rows.columns(), &values, notes);
+    let mut some = rows_of(&context, &EVENT, rows.columns(), &found, notes);
     hand_out_after(ctx, &mut some, &owner.account, notes).await;
-    if let Err(error) = remember_events(ctx, &some, facts.into_iter().map(Some)).await {
+    if let Err(error) = remember_events(ctx, &some, &found).await {
         tracing::warn!(%error, "the occurrences do not count as shown");
     }
     rows.append(some);
@@ -241,18 +238,14 @@ async fn list(
 }
 
 /// Returns the occurrences of a series around now, or from its start on if that is later.
-async fn occurrences(
-    ctx: &Context,
-    owner: &CalendarOwner,
-    series: &Event,
-) -> Result<Vec<(Event, Value)>> {
+async fn occurrences(ctx: &Context, owner: &CalendarOwner, series: &Event) -> Result<Vec<Event>> {
     let (now, start) = (ctx.now(), series.start.instant(&ctx.config.zone));
     let from = now.max(start).checked_sub(BEHIND).unwrap_or(now);
     let to = now.max(start).checked_add(AHEAD).unwrap_or(now);
     let projection = project(owner.port.api(), &columns(true));
-    let found = owner.port.instances(&series.id, from, to, &projection).await?;
-    let read = found.into_iter().filter_map(|one| Some((owner.port.event_data(&one)?, one)));
-    Ok(read.filter(|(facts, _)| !facts.cancelled).collect())
+    let mut found = owner.port.instances(&series.id, from, to, &projection).await?;
+    found.retain(|one| !one.cancelled);
+    Ok(found)
 }
 
 /// Returns the start of an occurrence according to the rule of its series.

@@ -12,7 +12,6 @@ use daysheet_core::ids::{AccountId, EmailAddress, MessageId};
 use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::calendar::InvitationReply;
 use daysheet_core::text::{Note, note, quoted};
-use serde_json::Value;
 
 use self::answers::{RequestedAnswer, audit_entry};
 use self::invited::{InvitedEvent, find_or_add};
@@ -117,7 +116,7 @@ async fn forward_event(
     }
     let addresses: Vec<String> = to.iter().map(|one| one.address.to_string()).collect();
     let comment = request.comment.as_deref();
-    let name = format!("{} {}", target.handle, title(&target.facts));
+    let name = format!("{} {}", target.handle, title(&target.event));
     let port = &target.owner.port;
     let can = port.capabilities();
     // The service invites the recipients itself, without a message of the user.
@@ -131,21 +130,21 @@ async fn forward_event(
     let mut audience = WriteAudience::default();
     audience.add(addresses.iter().map(String::as_str));
     // The organizer is notified of the forwarding.
-    audience.organizer(&target.facts);
+    audience.organizer(&target.event);
     if can.forward_adds_guests {
         // The service adds the recipients as guests, and notifies all guests.
-        audience.everybody_on(&target.facts, own);
+        audience.everybody_on(&target.event, own);
     }
     let question = format!(
         "Forward an invitation?\n{}\nTo: {}{}",
-        event_line(&target.facts, &ctx.config.zone),
+        event_line(&target.event, &ctx.config.zone),
         guest_line(&to),
         line("Comment", comment)
     );
     confirm(ctx, &act(question), &audience, caller, &mut report.notes).await?;
     let logged = audit_entry(&target.owner, request, "forward")
         .with_recipients(addresses.iter().map(String::as_str));
-    let write = port.forward(&target.value, &addresses, comment);
+    let write = port.forward(&target.event, &addresses, comment);
     match run_logged(ctx, logged, &mut report.notes, write, |()| None).await {
         Ok(()) => {
             let detail = format!("to {}", guest_line(&to));
@@ -167,7 +166,7 @@ async fn answer_invitation(
     mut notes: Vec<Note>,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    if target.facts.own {
+    if target.event.own {
         return Err(Error::argument(format!(
             "{} is your own event: there is nobody to answer",
             target.handle
@@ -177,19 +176,19 @@ async fn answer_invitation(
     let request = requested.request;
     // The time of the occurrence, because `in_scope` may replace it by its series.
     let before = PreviousTime {
-        start: target.facts.start,
-        end: target.facts.end,
+        start: target.event.start,
+        end: target.event.end,
         zone: target.zone(&ctx.config.zone),
     };
     let (propose, echo) = requested.proposed_time(ctx, &before)?;
     let target = in_scope(ctx, target, request).await?;
     let reply = requested.reply(propose);
-    let name = format!("{} {}", target.handle, title(&target.facts));
+    let name = format!("{} {}", target.handle, title(&target.event));
     notes.extend(echo);
     let mut report = WriteReport { notes, ..WriteReport::default() };
     let adds = reply.comment.is_some() || reply.propose.is_some();
     // The same answer again would only disturb the organizer.
-    if target.facts.answer == Some(requested.answer) && !adds {
+    if target.event.answer == Some(requested.answer) && !adds {
         let detail = "already as requested: give a comment to notify the organizer";
         report.notes.extend(earlier_comment(&target, false));
         report.outcomes.push(ItemOutcome::new(
@@ -202,8 +201,8 @@ async fn answer_invitation(
     }
     let own = &target.owner.account.email;
     let can = target.owner.port.capabilities();
-    let audience = reply_audience(&target.facts, can, request, own);
-    let act = act(requested.question(&event_line(&target.facts, &ctx.config.zone)));
+    let audience = reply_audience(&target.event, can, request, own);
+    let act = act(requested.question(&event_line(&target.event, &ctx.config.zone)));
     confirm(ctx, &act, &audience, caller, &mut report.notes).await?;
     match write_reply(ctx, &target, request, &reply, &mut report).await {
         Ok(found) => {
@@ -228,14 +227,14 @@ async fn in_scope(
     // A message about one occurrence is answered for that occurrence.
     let by_message =
         HandleKind::parse(&request.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
-    match (&target.facts.series, request.scope) {
+    match (&target.event.series, request.scope) {
         (Some(_), None) if by_message => Ok(target),
         (Some(_), None) => {
             Err(Error::argument(format!("{} is an occurrence of a series", target.handle))
                 .next("give scope=this or series"))
         }
         (Some(_), Some(SeriesScope::Series)) => whole_series(ctx, target).await,
-        (None, Some(SeriesScope::This)) if target.facts.repeat.is_some() => Err(Error::argument(
+        (None, Some(SeriesScope::This)) if target.event.repeat.is_some() => Err(Error::argument(
             format!("{} is the whole series, not an occurrence", target.handle),
         )
         .next("give the id of an occurrence, or scope=series")),
@@ -250,12 +249,12 @@ async fn write_reply(
     request: &CalendarRespond,
     reply: &InvitationReply,
     report: &mut WriteReport,
-) -> Result<Option<Value>> {
-    let organizer = target.facts.organizer.iter().map(EmailAddress::as_str);
+) -> Result<Option<Event>> {
+    let organizer = target.event.other_organizer().into_iter().map(EmailAddress::as_str);
     let entry = audit_entry(&target.owner, request, "answer")
         .with_recipients(organizer.filter(|_| request.notifies()));
     let port = &target.owner.port;
-    let write = port.respond(&target.value, reply);
+    let write = port.respond(&target.event, reply);
     if port.capabilities().public_answers && !request.notifies() {
         // An answer changes no field of the event.
         let change = EventPatch::default();
@@ -268,8 +267,8 @@ async fn write_reply(
 
 /// Returns a note on the comment of the reader's earlier answer.
 fn earlier_comment(target: &EventTarget, is_replaced: bool) -> Option<Note> {
-    let comment = target.owner.port.own_comment(&target.value)?;
-    let comment = quoted(&comment);
+    let comment = target.event.guests.iter().find(|one| one.me)?.comment.as_ref()?;
+    let comment = quoted(comment);
     Some(if is_replaced {
         note!("your earlier comment was replaced: {}", comment)
     } else {

@@ -130,13 +130,13 @@ async fn shown_ics(
         let shown = merged.shown.iter().enumerate();
         let mine: Vec<_> = shown
             .filter(|(_, (owner, _))| *owner == number)
-            .map(|(at, (_, row))| (at, row.facts.id.clone()))
+            .map(|(at, (_, row))| (at, row.event.id.clone()))
             .collect();
         if !mine.is_empty() {
             groups.push((part.account.clone(), mine));
         }
     }
-    let titles = merged.shown.iter().map(|(_, row)| row.facts.title.clone());
+    let titles = merged.shown.iter().map(|(_, row)| row.event.title.clone());
     let titles: Vec<String> = titles.collect();
     // Without events, an empty calendar is still a valid document.
     if groups.is_empty() {
@@ -144,7 +144,7 @@ async fn shown_ics(
     }
     let whole = fetch_whole(ctx, &titles, groups, Vec::new()).await?;
     notes.extend(whole.notes.iter().cloned());
-    Ok(ics_document(ctx, &whole, zone, notes).await)
+    Ok(ics_document(&whole, zone, notes).await)
 }
 
 /// Reports names that no calendar has: as an error, unless a missing account may

@@ -15,7 +15,6 @@ use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{ColumnLevel, EVENT};
 use daysheet_core::text::{self, Note};
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use super::search::by_id::event_target;
 use super::search::seen::{remember_events, substance};
@@ -44,31 +43,30 @@ pub(crate) struct EventTarget {
     /// The handle by which the reader knows it.
     pub(crate) handle: String,
     number: Option<u64>,
-    /// The complete event.
-    pub(crate) value: Value,
-    pub(crate) facts: Event,
+    /// The event, complete.
+    pub(crate) event: Event,
 }
 
 impl EventTarget {
     /// Returns true for a recurring event, or one of its occurrences.
     pub(super) fn recurs(&self) -> bool {
-        self.facts.series.is_some() || self.facts.repeat.is_some()
+        self.event.series.is_some() || self.event.repeat.is_some()
     }
 
     /// Returns true for the same event of the same account.
     fn is_same(&self, other: &Self) -> bool {
-        self.owner.account.id == other.owner.account.id && self.facts.id == other.facts.id
+        self.owner.account.id == other.owner.account.id && self.event.id == other.event.id
     }
 
     /// Returns the zone of its times; `zone` if that is not reported.
     pub(crate) fn zone(&self, zone: &TimeZone) -> TimeZone {
-        let own = self.facts.zone.as_deref().and_then(time::find_zone);
+        let own = self.event.zone.as_deref().and_then(time::find_zone);
         own.unwrap_or_else(|| zone.clone())
     }
 
     /// Refuses a cancelled event.
     pub(super) fn not_cancelled(&self) -> Result<()> {
-        if self.facts.cancelled {
+        if self.event.cancelled {
             Err(Error::new(ErrorKind::NotFound, format!("{} was cancelled", self.handle))
                 .next("search again"))
         } else {
@@ -89,7 +87,7 @@ impl EventTarget {
             return Ok(None);
         }
         let handle = &self.handle;
-        match (scope, &self.facts.series) {
+        match (scope, &self.event.series) {
             (None, series) => {
                 let what = if series.is_some() { "an occurrence of a series" } else { "a series" };
                 Err(Error::argument(format!("{handle} is {what}"))
@@ -208,10 +206,10 @@ async fn read_event(
     ctx: &Context,
     owner: CalendarOwner,
     id: &EventId,
-    answer: Option<Result<Value>>,
+    answer: Option<Result<Event>>,
 ) -> Result<EventTarget> {
     let (handle, number) = event_handle(ctx, &owner, id).await?;
-    let value = answer
+    let event = answer
         .unwrap_or_else(|| {
             Err(Error::new(ErrorKind::NotFound, "the provider returned nothing for it"))
         })
@@ -220,46 +218,35 @@ async fn read_event(
                 .next("search again"),
             _ => error.context(&handle),
         })?;
-    let facts = owner.port.event_data(&value).ok_or_else(|| {
-        Error::new(ErrorKind::Provider(200), format!("{handle} could not be read"))
-            .next("change it where it was created")
-    })?;
-    Ok(EventTarget { owner, handle, number, value, facts })
+    Ok(EventTarget { owner, handle, number, event })
 }
 
 /// Returns the target for a complete event that was fetched already.
 pub(super) async fn as_target(
     ctx: &Context,
     owner: &CalendarOwner,
-    value: Value,
-    facts: Event,
+    event: Event,
 ) -> Result<EventTarget> {
-    let (handle, number) = event_handle(ctx, owner, &facts.id).await?;
-    Ok(EventTarget { owner: owner.clone(), handle, number, value, facts })
+    let (handle, number) = event_handle(ctx, owner, &event.id).await?;
+    Ok(EventTarget { owner: owner.clone(), handle, number, event })
 }
 
 /// Does the same as [`as_target`] for an event that was just written.
 pub(super) async fn as_target_after(
     ctx: &Context,
     owner: &CalendarOwner,
-    value: Value,
-    facts: Event,
+    event: Event,
     notes: &mut Vec<Note>,
 ) -> EventTarget {
     let kind = HandleKind::Event;
-    let number = number_after(ctx, &owner.account, kind, facts.id.as_str(), notes).await;
-    EventTarget {
-        owner: owner.clone(),
-        handle: number.map_or_else(|| facts.id.to_string(), |one| kind.handle(one)),
-        number,
-        value,
-        facts,
-    }
+    let number = number_after(ctx, &owner.account, kind, event.id.as_str(), notes).await;
+    let handle = number.map_or_else(|| event.id.to_string(), |one| kind.handle(one));
+    EventTarget { owner: owner.clone(), handle, number, event }
 }
 
 /// Returns the series of an occurrence; a series itself.
 pub(super) async fn master_of(ctx: &Context, target: &EventTarget) -> Result<EventTarget> {
-    let id = target.facts.series.as_ref().unwrap_or(&target.facts.id);
+    let id = target.event.series.as_ref().unwrap_or(&target.event.id);
     fetch_event(ctx, target.owner.clone(), id).await
 }
 
@@ -270,7 +257,7 @@ pub(super) async fn as_shown(ctx: &Context, target: &EventTarget) -> Result<()> 
     let Some(number) = target.number else {
         return Ok(());
     };
-    let now = substance(&target.facts);
+    let now = substance(&target.event);
     let shown = ctx.store.seen_event(number).await?;
     // An event that was never shown has no state to compare with.
     if shown.is_none_or(|shown| shown == now) {
@@ -284,7 +271,7 @@ pub(super) async fn as_shown(ctx: &Context, target: &EventTarget) -> Result<()> 
 pub(super) async fn changed_meanwhile(ctx: &Context, now: &EventTarget) -> Error {
     if let Some(number) = now.number {
         // From now on the present state counts as shown, so that the next call is not refused.
-        let shown = [(number, substance(&now.facts))];
+        let shown = [(number, substance(&now.event))];
         if let Err(error) = ctx.store.remember_events(&shown).await {
             return error;
         }
@@ -294,7 +281,7 @@ pub(super) async fn changed_meanwhile(ctx: &Context, now: &EventTarget) -> Error
         format!(
             "{} was changed since it was shown: it is now {}",
             now.handle,
-            event_line(&now.facts, &ctx.config.zone)
+            event_line(&now.event, &ctx.config.zone)
         ),
     )
     .next("nothing was written; call again if it is still right")
@@ -330,7 +317,7 @@ pub(super) async fn event_handles(
 /// on they count as shown. A completed write is reported, even if none of this can be stored.
 pub(crate) async fn written_rows(
     ctx: &Context,
-    events: &[(CalendarOwner, Value)],
+    events: &[(CalendarOwner, Event)],
     document: &mut Document,
     notes: &mut Vec<Note>,
 ) {
@@ -347,11 +334,10 @@ pub(crate) async fn written_rows(
             continue;
         };
         let context = ctx.context_for(owner.port.api(), &owner.label, &owner.account);
-        let values: Vec<Value> = run.iter().map(|(_, value)| value.clone()).collect();
-        let mut some = rows_of(&context, &EVENT, &columns, &values, &mut more);
+        let events: Vec<&Event> = run.iter().map(|(_, event)| event).collect();
+        let mut some = rows_of(&context, &EVENT, &columns, &events, &mut more);
         hand_out_after(ctx, &mut some, &owner.account, &mut more).await;
-        let facts = values.iter().map(|value| owner.port.event_data(value));
-        if let Err(error) = remember_events(ctx, &some, facts).await {
+        if let Err(error) = remember_events(ctx, &some, events).await {
             // The only effect is that the next change asks to look again.
             tracing::warn!(%error, "what was written does not count as shown");
         }
@@ -372,7 +358,7 @@ pub(crate) async fn write_error(ctx: &Context, target: &EventTarget, error: Erro
     if error.kind() != ErrorKind::Conflict {
         return error.context(&target.handle);
     }
-    let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
+    let now = fetch_event(ctx, target.owner.clone(), &target.event.id).await;
     match now {
         Ok(now) => changed_meanwhile(ctx, &now).await,
         Err(error) => error,

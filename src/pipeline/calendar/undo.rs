@@ -5,10 +5,9 @@
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event::EventPatch;
+use daysheet_core::event::{Event, EventPatch};
 use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{note, ours};
-use serde_json::Value;
 
 use super::guests::others;
 use super::occurrences;
@@ -30,9 +29,9 @@ struct UndoStep {
     /// The current event; if it was deleted, the event before its deletion.
     target: EventTarget,
     /// The event to restore; `None` to delete it.
-    before: Option<Value>,
+    before: Option<Event>,
     /// The remains of a deleted event, if the service has any; `None` if the event still exists.
-    deleted: Option<Option<Value>>,
+    deleted: Option<Option<Event>>,
 }
 
 /// The action of an undo on an event.
@@ -66,7 +65,7 @@ pub(crate) async fn undo_events(
     for step in &steps {
         may_write(ctx, &step.target).await?;
         changes.push(step.change());
-        lines.push(event_line(&step.target.facts, zone));
+        lines.push(event_line(&step.target.event, zone));
     }
     let writes = steps.iter().zip(&changes).map(|(step, change)| {
         let change = change.as_ref().map(EventWrite::Change);
@@ -78,20 +77,18 @@ pub(crate) async fn undo_events(
     report.is_rehearsal = dry_run;
     let restores = !dry_run && steps.iter().any(|step| step.before.is_some());
     for step in steps {
-        let name = format!("{} {}", step.target.handle, title(&step.target.facts));
+        let name = format!("{} {}", step.target.handle, title(&step.target.event));
         if dry_run {
-            let before = step.before.as_ref();
-            let before = before.and_then(|one| step.target.owner.port.event_data(one));
-            let detail = before.map_or_else(
+            let detail = step.before.as_ref().map_or_else(
                 || "delete it".to_owned(),
-                |facts| format!("back to {}", event_line(&facts, &ctx.config.zone)),
+                |before| format!("back to {}", event_line(before, &ctx.config.zone)),
             );
             report.outcomes.push(ItemOutcome::new(name, "undo", "planned", detail));
             continue;
         }
         let known = if restores && step.deleted.is_none() {
             let owner = &step.target.owner;
-            occurrences::known_before(ctx, owner, &step.target.facts, None).await
+            occurrences::known_before(ctx, owner, &step.target.event, None).await
         } else {
             Vec::new()
         };
@@ -126,28 +123,28 @@ async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<UndoPlan> {
     };
     let (now, left) = match now {
         // Some services return a deleted event as a cancelled one.
-        Some(now) if now.facts.cancelled => (None, Some(now.value)),
+        Some(now) if now.event.cancelled => (None, Some(now.event)),
         now => (now, None),
     };
     let before = match &undo.sealed {
         Some(sealed) => {
             let kept = ctx.store.unseal(&identity(&undo.event), sealed).await?;
-            let kept: Value = serde_json::from_slice(&kept)
-                .map_err(|_| Error::new(ErrorKind::Store, "the kept event cannot be read"))?;
-            Some(kept)
+            let kept = serde_json::from_slice(&kept).ok();
+            let before = kept.and_then(|kept| owner.port.read_event(kept));
+            let unreadable = || Error::new(ErrorKind::Store, "the kept event cannot be read");
+            Some(before.ok_or_else(unreadable)?)
         }
         None => None,
     };
     let step = |target, deleted| UndoStep { target, before: before.clone(), deleted };
     let same = |now: &EventTarget| {
         // A restored event has a new version with the same content.
-        now.facts.version == undo.version || content(&now.owner, &now.value) == undo.content
+        now.event.version == undo.version || content(&now.owner, &now.event) == undo.content
     };
     let was = before.as_ref().map(|before| content(&owner, before));
     // A rule or time that is written again takes changed occurrences back to the rule.
     if let (Some(now), Some(before)) = (&now, &before)
-        && let Some(before) = owner.port.event_data(before)
-        && (now.facts.start, now.facts.end, &now.facts.repeat)
+        && (now.event.start, now.event.end, &now.event.repeat)
             != (before.start, before.end, &before.repeat)
         && has_exceptions(now, Some(&EventPatch { repeat: Some(None), ..EventPatch::default() }))
             .await
@@ -157,19 +154,16 @@ async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<UndoPlan> {
     Ok(match (now, &before, &undo.version) {
         (Some(_), Some(_), None) => UndoPlan::Nothing("unchanged", "it is there"),
         (Some(now), ..) if same(&now) => UndoPlan::Step(Box::new(step(now, None))),
-        (Some(now), ..) if was == Some(content(&now.owner, &now.value)) => {
+        (Some(now), ..) if was == Some(content(&now.owner, &now.event)) => {
             UndoPlan::Nothing("unchanged", "already as it was")
         }
         (Some(_), ..) => UndoPlan::Nothing("skipped", "changed since: left as it is"),
         (None, None, _) => UndoPlan::Nothing("unchanged", "already deleted"),
         (None, Some(_), Some(_)) => UndoPlan::Nothing("skipped", "deleted since: undo that first"),
-        (None, Some(before), None) => match owner.port.event_data(before) {
-            Some(facts) => {
-                let target = as_target(ctx, &owner, before.clone(), facts).await?;
-                UndoPlan::Step(Box::new(step(target, Some(left))))
-            }
-            None => UndoPlan::Nothing("failed", "the kept event cannot be read"),
-        },
+        (None, Some(before), None) => {
+            let target = as_target(ctx, &owner, before.clone()).await?;
+            UndoPlan::Step(Box::new(step(target, Some(left))))
+        }
     })
 }
 
@@ -178,7 +172,7 @@ async fn take_back(
     ctx: &Context,
     step: &UndoStep,
     report: &mut WriteReport,
-) -> Result<Option<Value>> {
+) -> Result<Option<Event>> {
     let (target, port) = (&step.target, &step.target.owner.port);
     let account = &target.owner.account;
     let entry =
@@ -188,14 +182,14 @@ async fn take_back(
         let write = async {
             let Some(before) = &step.before else {
                 // Where guests are always notified, a room counts as one.
-                let notify = if others(&target.facts.guests, &account.email).is_empty() {
+                let notify = if others(&target.event.guests, &account.email).is_empty() {
                     GuestNotice::All
                 } else {
                     GuestNotice::Nobody
                 };
-                return port.delete(&target.value, None, notify).await.map(|()| None);
+                return port.delete(&target.event, None, notify).await.map(|()| None);
             };
-            port.restore(before, Some(&target.value)).await.map(Some)
+            port.restore(before, Some(&target.event)).await.map(Some)
         };
         let logged = LoggedWrite { target, change: change.as_ref(), entry };
         return write_event(ctx, logged, report, write).await;
@@ -203,14 +197,12 @@ async fn take_back(
     let write = port.restore(before, left.as_ref());
     let restored = run_logged(ctx, entry, &mut report.notes, write, |_| None).await?;
     // Some services cannot restore a deleted event, and create a new one.
-    if let Some(facts) = port.event_data(&restored)
-        && facts.id != target.facts.id
-    {
-        let (kind, old, new) = (HandleKind::Event, target.facts.id.as_str(), facts.id.as_str());
+    if restored.id != target.event.id {
+        let (kind, old, new) = (HandleKind::Event, target.event.id.as_str(), restored.id.as_str());
         if let Err(error) = ctx.store.move_handle(&account.id, kind, old, new).await {
             tracing::warn!(%error, "the handle of a restored event is lost");
         }
-        let what = match target.facts.repeat {
+        let what = match target.event.repeat {
             Some(_) => "links to it, and ids of its occurrences,",
             None => "links to it",
         };
@@ -228,11 +220,11 @@ impl UndoStep {
     /// Returns a change that concerns as many people as restoring the event does; `None` if the
     /// event is deleted.
     fn change(&self) -> Option<EventPatch> {
-        let before = self.target.owner.port.event_data(self.before.as_ref()?)?;
+        let before = self.before.as_ref()?;
         Some(EventPatch {
-            title: Some(before.title),
-            guests: Some(before.guests),
-            repeat: Some(before.repeat),
+            title: Some(before.title.clone()),
+            guests: Some(before.guests.clone()),
+            repeat: Some(before.repeat.clone()),
             ..EventPatch::default()
         })
     }

@@ -4,11 +4,10 @@
 //! Before a change or a deletion, the event is sealed and stored, unless the write notifies someone.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event::EventPatch;
+use daysheet_core::event::{Event, EventPatch};
 use daysheet_core::ids::CalendarId;
 use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, note, ours};
-use serde_json::Value;
 
 use super::guests::others;
 use super::target::{CalendarOwner, EventTarget};
@@ -43,11 +42,10 @@ pub(super) async fn create_event(
     ctx: &Context,
     creation: LoggedCreation<'_>,
     notes: &mut Vec<Note>,
-) -> Result<Value> {
+) -> Result<Event> {
     let LoggedCreation { owner, calendar, change, notify, entry } = creation;
     let write = owner.port.create(calendar, change, notify);
-    let id = |made: &Value| owner.port.event_data(made).map(|facts| facts.id.into());
-    run_logged(ctx, entry, notes, write, id).await
+    run_logged(ctx, entry, notes, write, |made| Some(made.id.clone().into())).await
 }
 
 /// A write to an event that can be undone.
@@ -69,8 +67,8 @@ pub(super) async fn write_event(
     ctx: &Context,
     logged: LoggedWrite<'_>,
     report: &mut WriteReport,
-    write: impl Future<Output = Result<Option<Value>>>,
-) -> Result<Option<Value>> {
+    write: impl Future<Output = Result<Option<Event>>>,
+) -> Result<Option<Event>> {
     let LoggedWrite { target, change, entry } = logged;
     let recipients = entry.recipients.clone();
     let kept = recipients.is_empty() && keep_event(ctx, target, change, report).await;
@@ -79,8 +77,8 @@ pub(super) async fn write_event(
         let own = &target.owner.account.email;
         let added = change.and_then(|change| change.guests.as_deref()).unwrap_or_default();
         let has_guests =
-            [&target.facts.guests[..], added].iter().any(|guests| !others(guests, own).is_empty());
-        report.notified.add(&recipients, has_guests && target.facts.own);
+            [&target.event.guests[..], added].iter().any(|guests| !others(guests, own).is_empty());
+        report.notified.add(&recipients, has_guests && target.event.own);
     }
     let log = &mut report.undo;
     log.writes += usize::from(written.is_ok());
@@ -89,11 +87,10 @@ pub(super) async fn write_event(
         if let Err(error) = save_undo(ctx, log).await {
             tracing::warn!(%error, "what was kept of a failed write stays");
         }
-    } else if let (true, Ok(Some(value)), Some(last)) = (kept, &written, log.events.last_mut()) {
-        let facts = target.owner.port.event_data(value);
+    } else if let (true, Ok(Some(event)), Some(last)) = (kept, &written, log.events.last_mut()) {
         // An empty version is an unknown one; `None` would mark the event as deleted.
-        last.version = facts.and_then(|facts| facts.version).or(Some(String::new()));
-        last.content = content(&target.owner, value);
+        last.version = Some(event.version.clone().unwrap_or_default());
+        last.content = content(&target.owner, event);
     }
     written
 }
@@ -113,7 +110,7 @@ async fn keep_event(
     if !can_be_kept(target) {
         return false;
     }
-    let json = target.value.to_string();
+    let json = target.event.wire.to_string();
     let kept = async {
         if json.len() > MAX_LEN {
             return Err(Error::argument(format!("the event exceeds {MAX_LEN} bytes")));
@@ -143,7 +140,7 @@ async fn keep_event(
 pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventPatch>) -> Option<Note> {
     if change.is_none() && is_shared(target) {
         let is_only_room =
-            target.facts.own && target.facts.guests.iter().all(|one| one.me || one.room);
+            target.event.own && target.event.guests.iter().all(|one| one.me || one.room);
         return Some(if is_only_room {
             "no undo: a room is booked for it".into()
         } else {
@@ -153,7 +150,7 @@ pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventPatch>) -
     if !can_be_kept(target) {
         return None;
     }
-    let mut reason = target.owner.port.irreversible(&target.value, change);
+    let mut reason = target.owner.port.irreversible(&target.event, change);
     if reason.is_none() && has_exceptions(target, change).await {
         reason = Some("occurrences that differ from their series cannot be restored");
     }
@@ -164,21 +161,20 @@ pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventPatch>) -
 pub(super) async fn keep_created(
     ctx: &Context,
     owner: &CalendarOwner,
-    value: &Value,
+    event: &Event,
     notified: bool,
     report: &mut WriteReport,
 ) {
     // Counted even if it cannot be undone, so that the answer shows an incomplete undo.
     report.undo.writes += 1;
-    let content = content(owner, value);
-    let facts = owner.port.event_data(value).filter(|_| !notified && !content.is_empty());
-    let Some(facts) = facts else {
+    let content = content(owner, event);
+    if notified || content.is_empty() {
         return;
-    };
+    }
     let kind = HandleKind::Event;
     let notes = &mut report.notes;
-    if let Some(number) = number_after(ctx, &owner.account, kind, facts.id.as_str(), notes).await {
-        let version = Some(facts.version.unwrap_or_default());
+    if let Some(number) = number_after(ctx, &owner.account, kind, event.id.as_str(), notes).await {
+        let version = Some(event.version.clone().unwrap_or_default());
         let event = kind.handle(number);
         report.undo.accounts.insert(owner.account.id.clone());
         report.undo.events.push(EventUndo { event, sealed: None, version, content });
@@ -190,33 +186,29 @@ pub(super) async fn keep_created(
 pub(super) async fn has_exceptions(series: &EventTarget, change: Option<&EventPatch>) -> bool {
     // Other changes of a series do not affect its exceptions.
     let stays = change.is_some_and(|one| one.time.is_none() && one.repeat.is_none());
-    let (false, Some(_), Some(uid)) = (stays, &series.facts.repeat, &series.facts.uid) else {
+    let (false, Some(_), Some(uid)) = (stays, &series.event.repeat, &series.event.uid) else {
         return false;
     };
-    let port = &series.owner.port;
-    let differs = |one: &Value| {
-        let facts = port.event_data(one);
-        facts.is_some_and(|one| one.series.as_ref() == Some(&series.facts.id) && !one.cancelled)
-    };
-    !port.by_uid(uid).await.is_ok_and(|found| !found.iter().any(differs))
+    let differs = |one: &Event| one.series.as_ref() == Some(&series.event.id) && !one.cancelled;
+    !series.owner.port.by_uid(uid).await.is_ok_and(|found| !found.iter().any(differs))
 }
 
 /// Returns true for an event that can be restored completely.
 fn can_be_kept(target: &EventTarget) -> bool {
     let is_named = matches!(HandleKind::parse(&target.handle), Some((HandleKind::Event, _)));
-    target.owner.port.content(&target.value).is_some() && is_named
+    target.owner.port.content(&target.event).is_some() && is_named
 }
 
 /// Returns true for an event in which others take part. They may see its deletion, so no undo is
 /// offered for that.
 fn is_shared(target: &EventTarget) -> bool {
-    let facts = &target.facts;
+    let facts = &target.event;
     !facts.own || facts.guests.iter().any(|guest| !guest.me)
 }
 
 /// Returns the hash of the parts of an event that an undo restores; empty if the provider restores
 /// none.
-pub(super) fn content(owner: &CalendarOwner, event: &Value) -> String {
+pub(super) fn content(owner: &CalendarOwner, event: &Event) -> String {
     owner.port.content(event).map_or_else(String::new, |text| hash(&text))
 }
 

@@ -11,7 +11,7 @@ use daysheet_core::text::{Note, counted};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::source::{ChangePosition, SourceChanges, SourceKind};
+use super::source::{ChangePosition, ChangedItem, SourceChanges, SourceKind};
 use crate::outputs::hash;
 use crate::pipeline::access::accounts::AccountLabels;
 use crate::pipeline::context::Context;
@@ -97,7 +97,7 @@ pub(super) async fn add_changes(
 async fn page_rows(
     ctx: &Context,
     source: &SourceChanges,
-    page: &ChangeFeed,
+    page: &ChangeFeed<ChangedItem>,
     into: &mut ChangeRows<'_>,
 ) -> Result<Vec<Value>> {
     let label = into.labels.label_of(&source.account.id);
@@ -148,7 +148,7 @@ async fn page_rows(
 async fn removed_rows(
     ctx: &Context,
     source: &SourceChanges,
-    page: &ChangeFeed,
+    page: &ChangeFeed<ChangedItem>,
     removed: RemovedItems<'_>,
     into: &mut ChangeRows<'_>,
 ) -> Result<Vec<Value>> {

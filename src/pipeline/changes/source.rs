@@ -2,12 +2,15 @@
 
 use daysheet_core::choice::words;
 use daysheet_core::error::Result;
+use daysheet_core::event::Event;
+use daysheet_core::flatten::RowObject;
 use daysheet_core::ids::AccountId;
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::ChangeFeed;
 use daysheet_core::schemas::{EVENT, MESSAGE, Service, Table, TableColumn};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::pipeline::context::Context;
 
@@ -67,6 +70,21 @@ impl SourceKind {
     }
 }
 
+/// A message, as its service has it, or an event.
+pub(super) enum ChangedItem {
+    Message(Value),
+    Event(Box<Event>),
+}
+
+impl<'a> From<&'a ChangedItem> for RowObject<'a> {
+    fn from(item: &'a ChangedItem) -> Self {
+        match item {
+            ChangedItem::Message(message) => message.into(),
+            ChangedItem::Event(event) => Self::Event(event),
+        }
+    }
+}
+
 /// The result of one source.
 pub(super) struct SourceChanges {
     /// The account that it belongs to.
@@ -76,7 +94,7 @@ pub(super) struct SourceChanges {
     /// The content of the source.
     pub(super) of: SourceKind,
     /// The pages of changes, the earliest first.
-    pub(super) pages: Vec<ChangeFeed>,
+    pub(super) pages: Vec<ChangeFeed<ChangedItem>>,
 }
 
 impl SourceChanges {
@@ -94,7 +112,7 @@ pub(super) async fn fetch_source(
 ) -> Result<SourceChanges> {
     let account = ctx.accounts.by_id(&place.account).await?;
     let columns = place.of.columns();
-    let mut pages: Vec<ChangeFeed> = Vec::new();
+    let mut pages: Vec<ChangeFeed<ChangedItem>> = Vec::new();
     let mut mark = place.mark.clone();
     let api = loop {
         let (api, page) = match place.of {
@@ -102,13 +120,15 @@ pub(super) async fn fetch_source(
                 let mailbox = ctx.connect.mailbox(&account)?;
                 let api = mailbox.api();
                 let projection = project(api, &columns);
-                (api, mailbox.changes(mark.as_deref(), &projection).await?)
+                let page = mailbox.changes(mark.as_deref(), &projection).await?;
+                (api, page.filter_map(|message| Some(ChangedItem::Message(message))))
             }
             SourceKind::Events => {
                 let calendars = ctx.connect.calendars(&account)?;
                 let api = calendars.api();
                 let projection = project(api, &columns);
-                (api, calendars.changes(mark.as_deref(), &projection).await?)
+                let page = calendars.changes(mark.as_deref(), &projection).await?;
+                (api, page.filter_map(|event| Some(ChangedItem::Event(Box::new(event)))))
             }
         };
         mark = Some(page.cursor.clone());
@@ -124,7 +144,7 @@ pub(super) async fn fetch_source(
 }
 
 /// Returns the number of objects that a page of changes names.
-fn count(page: &ChangeFeed) -> usize {
+fn count(page: &ChangeFeed<ChangedItem>) -> usize {
     let items = [&page.new, &page.changed, &page.sent, &page.deleted];
     let ids = [&page.gone, &page.gone_drafts];
     let items: usize = items.map(Vec::len).iter().sum();

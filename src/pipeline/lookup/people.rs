@@ -6,7 +6,7 @@ use daysheet_core::error::{ErrorKind, Result};
 use daysheet_core::flatten::{self, RowContext, RowRoom};
 use daysheet_core::ids::EmailAddress;
 use daysheet_core::project::project;
-use daysheet_core::provider::calendar::EventListRequest;
+use daysheet_core::provider::calendar::{EventListRequest, EventPage};
 use daysheet_core::provider::{Account, ListPage, PeopleQuery};
 use daysheet_core::schemas::{CONTACT, EVENT, ROOM, Service, Table};
 use daysheet_core::text::{Note, NoteKey, note};
@@ -73,20 +73,20 @@ async fn guests_of_events(
         };
         let answers = owner.port.events(&request).await;
         for ((id, _), answer) in request.calendars.into_iter().zip(answers) {
-            let Ok(ListPage { items, next, .. }) = answer else {
+            let Ok(EventPage { events, next, .. }) = answer else {
                 failed += 1;
                 continue;
             };
             calendars.extend(next.map(|next| (id, Some(next))));
-            for data in items.iter().filter_map(|item| owner.port.event_data(item)) {
+            for event in events {
                 // A calendar can be the organizer of its own events.
                 let is_calendar = |address: &EmailAddress| {
                     let mut others = places.iter().filter(|place| place.person.is_none());
                     others.any(|place| address.is(place.id.as_str()))
                 };
-                let organizer = data.organizer.filter(|address| !is_calendar(address));
-                let organizer = organizer.map(|address| (None, address, false));
-                let others = data.guests.into_iter().filter(|guest| !guest.me);
+                let organizer = event.other_organizer().filter(|address| !is_calendar(address));
+                let organizer = organizer.map(|address| (None, address.clone(), false));
+                let others = event.guests.into_iter().filter(|guest| !guest.me);
                 let others = others.map(|guest| (guest.name, guest.address, guest.room));
                 for (name, address, room) in organizer.into_iter().chain(others) {
                     let place = *at.entry(address.lower()).or_insert(guests.len());

@@ -420,7 +420,7 @@ async fn messages_of(
     // Subfolders are deleted with their folder; labels have none.
     let below = format!("{}/", place.name);
     let owner_context = page.items.iter().filter(|item| {
-        flatten::key(&FOLDER, item, &context).is_some_and(|id| place.id == id.as_str())
+        flatten::key(&FOLDER, *item, &context).is_some_and(|id| place.id == id.as_str())
             || !owner.mailbox.capabilities().has_labels()
                 && text(item, "name").is_some_and(|name| name.starts_with(&below))
     });

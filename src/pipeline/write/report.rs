@@ -3,6 +3,7 @@
 
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::error::{Error, Result};
+use daysheet_core::event::Event;
 use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{ColumnLevel, OUTCOME};
@@ -66,7 +67,7 @@ impl ItemOutcome {
 /// The parts of the answer of a call that writes.
 #[derive(Default)]
 pub(crate) struct WriteReport {
-    pub(crate) events: Vec<(CalendarOwner, Value)>,
+    pub(crate) events: Vec<(CalendarOwner, Event)>,
     pub(crate) outcomes: Vec<ItemOutcome>,
     pub(crate) notes: Vec<Note>,
     /// True for a dry run.

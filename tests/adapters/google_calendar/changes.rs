@@ -1,5 +1,6 @@
 //! Changes since a cursor, against scripted responses.
 
+use daysheet_core::event::Event;
 use daysheet_core::project::Projection;
 use serde_json::{Value, json};
 
@@ -44,6 +45,10 @@ async fn calendar_changes_are_reported_since_a_cursor() {
                 {"id": "b", "created": "2026-02-01T12:00:00.000Z", "organizer": {"self": true}},
                 {"id": "late", "created": "2026-02-01T23:59:59.000Z", "organizer": {"self": true}}]}),
         };
+        let mut answer: Value = answer;
+        for item in answer["items"].as_array_mut().into_iter().flatten() {
+            item["start"] = json!({"date": "2026-02-03"});
+        }
         Some(respond(200, &answer)).filter(|_| has("/events"))
     })
     .await;
@@ -63,11 +68,11 @@ async fn calendar_changes_are_reported_since_a_cursor() {
     assert_eq!(marks[ME]["tracked"]["states"].as_array().unwrap().len(), 3);
     google.tap.requests();
     let second = google.calendars().await.changes(Some(&first.cursor), &nothing).await.unwrap();
-    let ids = |list: &[Value]| -> Vec<String> {
-        list.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+    let ids = |list: &[Event]| -> Vec<String> {
+        list.iter().map(|one| one.wire["id"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(ids(&second.new), ["a", "soon", "asked", "d_1"]);
-    assert_eq!(second.new[0]["calendarId"], ME);
+    assert_eq!(second.new[0].calendar, Some(ME.into()));
     assert_eq!(ids(&second.changed), ["b", "c_1", "late", "theirs"]);
     assert_eq!((second.more, second.started_over), (true, true));
     assert_eq!(second.names[ME], "main");

@@ -1,7 +1,7 @@
 //! Google Calendar and Gmail as a test sees them: behind a tap, over the sandbox
 //! or over scripted answers.
 
-use daysheet_core::event::EventPatch;
+use daysheet_core::event::{Event, EventPatch};
 use daysheet_providers::google::calendar::facts as read;
 use daysheet_sandbox::SandboxOptions;
 use serde_json::{Value, json};
@@ -91,10 +91,17 @@ pub fn event(id: &str, etag: &str) -> Value {
     })
 }
 
-pub fn fetched(id: &str, etag: &str) -> Value {
+/// The event that the account fetches.
+pub fn fetched(id: &str, etag: &str) -> Event {
+    fetched_with(id, etag, |_| ())
+}
+
+/// The same with a changed object.
+pub fn fetched_with(id: &str, etag: &str, change: impl FnOnce(&mut Value)) -> Event {
     let mut event = event(id, etag);
     event["calendarId"] = ME.into();
-    event
+    change(&mut event);
+    read::event(event, ME).unwrap()
 }
 
 pub fn titled(title: &str) -> EventPatch {

@@ -6,11 +6,13 @@ use daysheet_core::event::{EventGuest, EventPatch, InvitationAnswer};
 use daysheet_core::provider::calendar::{CalendarOp, GuestNotice, InvitationReply};
 use serde_json::{Value, json};
 
-use super::google::{GROUP, event, fetched, scripted, sent, titled, turns};
+use daysheet_providers::google::calendar::facts as read;
+
+use super::google::{GROUP, event, fetched, fetched_with, scripted, sent, titled, turns};
 use super::{ME, at, guest};
 use crate::tap::{broken, empty, refused_by_google as refused, respond};
 
-fn words(result: Result<Value, Error>) -> String {
+fn words<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
     result.unwrap_err().to_string()
 }
 
@@ -81,7 +83,7 @@ async fn interrupted_writes_are_looked_up_and_never_repeated() {
             .await
             .create(Some(&GROUP.into()), &titled("Proofs"), GuestNotice::Nobody)
             .await;
-        let made = made.map(|event| event["id"].as_str().unwrap().to_owned());
+        let made = made.map(|event| event.wire["id"].as_str().unwrap().to_owned());
         assert_eq!(
             made.map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)
@@ -187,7 +189,7 @@ async fn change_names_the_version_it_was_made_for() {
             .await
             .update(&now, &titled("Final proofs"), GuestNotice::External)
             .await;
-        let version = changed.map(|event| event["etag"].as_str().unwrap().to_owned());
+        let version = changed.map(|event| event.version.unwrap());
         assert_eq!(
             version.map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)
@@ -213,32 +215,33 @@ async fn change_names_the_version_it_was_made_for() {
 /// Google's published contract has no null, so an event that loses a member is sent whole.
 #[tokio::test]
 async fn clearing_a_field_sends_the_whole_event() {
-    let mut now = fetched("a_20260203T170500Z", "\"1\"");
-    now["location"] = "Room 3".into();
+    let in_room = |event: &mut Value| event["location"] = "Room 3".into();
+    let now = fetched_with("a_20260203T170500Z", "\"1\"", in_room);
     let google = scripted(turns("PUT ", vec![respond(200, &event("a", "\"2\""))])).await;
     let change = EventPatch { place: Some(String::new()), ..EventPatch::default() };
     google.calendars().await.update(&now, &change, GuestNotice::Nobody).await.unwrap();
     let (request, version, body) = sent(&google).remove(0);
     assert!(request.starts_with("PUT calendars/mira%40example.com/events/a_"), "{request}");
     assert_eq!(version, "\"1\"");
-    assert_eq!((body.get("location"), &body["summary"]), (None, &now["summary"]));
+    assert_eq!((body.get("location"), &body["summary"]), (None, &now.wire["summary"]));
 }
 
 #[tokio::test]
 async fn restored_event_gets_back_what_differs() {
     let before = fetched("a", "\"1\"");
     let with = |more: Value| {
-        let mut now = fetched("a", "\"2\"");
-        now.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        now
+        let extend = |event: &mut Value| {
+            event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        };
+        fetched_with("a", "\"2\"", extend)
     };
     // What was not there is taken out of the whole event; a deleted one is confirmed again.
     for (now, method, expected) in cases! {
-        with(json!({"summary": "Other"})), "PATCH", json!({"summary": before["summary"]});
-        with(json!({"status": "cancelled"})), "PATCH", json!({"status": before["status"]});
+        with(json!({"summary": "Other"})), "PATCH", json!({"summary": before.wire["summary"]});
+        with(json!({"status": "cancelled"})), "PATCH", json!({"status": before.wire["status"]});
         with(json!({"location": "Room 3", "status": "cancelled"})), "PUT", {
             let mut whole = event("a", "\"2\"");
-            whole["organizer"] = before["organizer"].clone();
+            whole["organizer"] = before.wire["organizer"].clone();
             whole
         };
     } {
@@ -302,10 +305,11 @@ async fn deletion_names_the_version_it_was_made_for() {
 
 #[tokio::test]
 async fn invitations_are_answered_and_forwarded() {
-    let mut now = fetched("a", "\"1\"");
-    now["organizer"] = json!({"email": "lena@studio.example"});
-    now["attendees"] = json!([{"email": ME, "self": true, "responseStatus": "needsAction"},
-                              {"email": "bo@example.com", "responseStatus": "accepted"}]);
+    let now = fetched_with("a", "\"1\"", |event| {
+        event["organizer"] = json!({"email": "lena@studio.example"});
+        event["attendees"] = json!([{"email": ME, "self": true, "responseStatus": "needsAction"},
+                                    {"email": "bo@example.com", "responseStatus": "accepted"}]);
+    });
     let google = scripted(|seen| {
         Some(respond(200, &event("a", "\"2\""))).filter(|_| seen.raw.starts_with("PATCH "))
     })
@@ -334,9 +338,11 @@ async fn invitations_are_answered_and_forwarded() {
                     {"email": "ana@example.com"}]});
         }
     );
-    now["guestsCanInviteOthers"] = false.into();
+    let mut closed = now.wire;
+    closed["guestsCanInviteOthers"] = false.into();
+    let closed = read::event(closed, ME).unwrap();
     assert_eq!(
-        google.calendars().await.forward(&now, &to, None).await.unwrap_err().to_string(),
+        google.calendars().await.forward(&closed, &to, None).await.unwrap_err().to_string(),
         "only the organizer may invite more people to this meeting: ask the organizer to invite them"
     );
 }

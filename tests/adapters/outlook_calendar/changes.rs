@@ -173,9 +173,9 @@ async fn new_changed_and_deleted_events_are_reported() {
     let calendars = outlook.calendars().await;
     let cursor = made("2026-02-01T00:00:00Z", "me/m?$deltatoken=1", "me/c?$deltatoken=1");
     let reported = calendars.changes(Some(&cursor), &columns(&["id"])).await.unwrap();
-    let mut changed = texts(&reported.changed, "id");
+    let mut changed = ids(&reported.changed);
     changed.sort_unstable();
-    assert_eq!(texts(&reported.new, "id"), ["AAMkNewEvent-1234567"]);
+    assert_eq!(ids(&reported.new), ["AAMkNewEvent-1234567"]);
     assert_eq!(
         changed,
         [
@@ -185,8 +185,8 @@ async fn new_changed_and_deleted_events_are_reported() {
     );
     assert_eq!(reported.gone, ["AAMkGoneEvent-1234567"]);
     let place = |id: &str| {
-        let event = reported.changed.iter().find(|event| event["id"] == id).unwrap();
-        event["calendarId"].as_str().unwrap().to_owned()
+        let event = reported.changed.iter().find(|event| event.id == id).unwrap();
+        event.calendar.clone().unwrap()
     };
     assert_eq!(place("AAMkSeriesOfTheChoir"), CHOIR);
     assert_eq!(place("AAMkOutOfRange-123456"), MAIN);

@@ -17,33 +17,7 @@ fn day(text: &str) -> EventTime {
 }
 
 fn plain() -> Event {
-    Event {
-        id: ID.into(),
-        calendar: None,
-        series: None,
-        original: None,
-        start: at("2026-02-03T17:05:00Z"),
-        end: at("2026-02-03T17:50:00Z"),
-        zone: None,
-        repeat: None,
-        uid: None,
-        sequence: None,
-        title: String::new(),
-        place: String::new(),
-        own: true,
-        organizer: None,
-        guests: Vec::new(),
-        omitted: false,
-        joint: false,
-        answer: None,
-        unanswered: false,
-        busy: true,
-        show: ShowAs::Busy,
-        cancelled: false,
-        version: None,
-        link: None,
-        notes: None,
-    }
+    Event::new(ID.into(), at("2026-02-03T17:05:00Z"), at("2026-02-03T17:50:00Z"))
 }
 
 /// Returns an event with these properties in addition to its id and times.
@@ -81,7 +55,16 @@ async fn full_event_yields_all_facts() {
         title: "Proofs of the autumn catalogue".to_owned(),
         place: "Studio Okafor, room 2".to_owned(),
         own: false,
-        organizer: Some("lena@studio.example".into()),
+        organizer: Some(person("lena@studio.example", Some("Lena Okafor"), None)),
+        visibility: EventVisibility::Private,
+        reminder: Some(15),
+        categories: vec!["tomato".to_owned()],
+        online: true,
+        page: Some(
+            "https://outlook.office365.com/owa/?itemid=AAMkAGVm&exvsurl=1&path=/calendar/item"
+                .to_owned(),
+        ),
+        updated: Some("2026-02-02T08:45:00.7654321Z".parse().unwrap()),
         guests: vec![
             EventGuest {
                 me: true,
@@ -107,9 +90,11 @@ async fn full_event_yields_all_facts() {
         ),
         ..plain()
     };
-    assert_eq!(calendars.event_data(&fixtures["event"][0]), Some(whole));
+    let wire = fixtures["event"][0].clone();
+    assert_eq!(calendars.read_event(wire.clone()), Some(Event { wire, ..whole }));
 
-    let proposed = &fixtures["event"][1]["attendees"][1]["proposedNewTime"];
+    let proposed =
+        ("2026-03-05T19:00:00Z".parse().unwrap(), "2026-03-05T20:30:00Z".parse().unwrap());
     let series = Event {
         id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLWNob2ly".into(),
         calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2hvaXI=".into()),
@@ -123,8 +108,15 @@ async fn full_event_yields_all_facts() {
         uid: Some("040000008200E00074C5B7101A82E00800000000CB7A".to_owned()),
         sequence: None,
         title: "Choir".to_owned(),
+        organizer: Some(EventGuest {
+            me: true,
+            ..person("mira@example.com", Some("Mira Lindqvist"), None)
+        }),
+        organizer_listed: true,
+        visibility: EventVisibility::Confidential,
+        updated: Some("2026-01-02T10:00:00Z".parse().unwrap()),
         guests: vec![EventGuest {
-            remark: Some(proposed.to_string()),
+            proposal: Some(proposed),
             ..person("ana@example.com", Some("Ana"), Some(InvitationAnswer::Declined))
         }],
         show: ShowAs::Tentative,
@@ -132,7 +124,8 @@ async fn full_event_yields_all_facts() {
         link: Some("https://meet.example/choir".to_owned()),
         ..plain()
     };
-    assert_eq!(calendars.event_data(&fixtures["event"][1]), Some(series));
+    let wire = fixtures["event"][1].clone();
+    assert_eq!(calendars.read_event(wire.clone()), Some(Event { wire, ..series }));
 }
 
 #[tokio::test]
@@ -178,7 +171,11 @@ async fn partial_event_yields_partial_facts() {
             };
         // One's own, whatever else is said.
         json!({"isOrganizer": true, "attendees": lena, "responseStatus": {"response": "accepted"}}),
-            Event { guests: vec![guest("lena@studio.example")], ..plain() };
+            Event {
+                organizer: Some(EventGuest { me: true, ..EventGuest::default() }),
+                guests: vec![guest("lena@studio.example")],
+                ..plain()
+            };
         // An occurrence as it is by the rule, and one whose day has moved.
         json!({"type": "occurrence", "seriesMasterId": "AAMkAGVmSERIES"}),
             Event {
@@ -223,7 +220,9 @@ async fn partial_event_yields_partial_facts() {
             "location": "x", "attendees": {}, "organizer": 7, "subject": null}),
             Event { notes: Some("Ink".to_owned()), ..plain() };
     } {
-        assert_eq!(calendars.event_data(&event(more.clone())), Some(expected), "{more}");
+        let wire = event(more.clone());
+        let expected = Event { wire: wire.clone(), ..expected };
+        assert_eq!(calendars.read_event(wire), Some(expected), "{more}");
     }
     for odd in [
         json!(null),
@@ -235,6 +234,6 @@ async fn partial_event_yields_partial_facts() {
         event(json!({"start": {"dateTime": "soon", "timeZone": "UTC"}})),
         event(json!({"start": {"dateTime": "2026-02-03T17:05:00", "timeZone": "Nowhere"}})),
     ] {
-        assert_eq!(calendars.event_data(&odd), None, "{odd}");
+        assert_eq!(calendars.read_event(odd.clone()), None, "{odd}");
     }
 }

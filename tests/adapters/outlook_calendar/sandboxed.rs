@@ -16,15 +16,14 @@ async fn main(calendars: &Arc<dyn Calendars>) -> String {
 }
 
 /// The events of a week.
-async fn week(calendars: &Arc<dyn Calendars>) -> Vec<Value> {
+async fn week(calendars: &Arc<dyn Calendars>) -> Vec<Event> {
     let main = main(calendars).await;
     let ask = range(&[&main], "2031-02-02T23:00:00Z", "2031-02-09T23:00:00Z");
-    calendars.events(&ask).await.remove(0).unwrap().items
+    calendars.events(&ask).await.remove(0).unwrap().events
 }
 
-async fn fresh(calendars: &Arc<dyn Calendars>, event: &Value) -> Value {
-    let id = event["id"].as_str().unwrap().into();
-    calendars.event(&[id]).await.remove(0).unwrap()
+async fn fresh(calendars: &Arc<dyn Calendars>, event: &Event) -> Event {
+    calendars.event(std::slice::from_ref(&event.id)).await.remove(0).unwrap()
 }
 
 #[tokio::test]
@@ -46,8 +45,8 @@ async fn declining_removes_the_event() {
         notify: true,
     };
     assert_eq!(theirs.respond(&whole, &no).await.unwrap(), None);
-    assert_eq!(week(&theirs).await, Vec::<Value>::new());
-    let answered = mine.event_data(&fresh(&mine, &made).await).unwrap();
+    assert_eq!(week(&theirs).await, Vec::<Event>::new());
+    let answered = fresh(&mine, &made).await;
     assert_eq!(answered.guests[0].answer, Some(InvitationAnswer::Declined));
 }
 
@@ -72,10 +71,9 @@ async fn local_times_survive_daylight_saving_changes() {
             ..EventPatch::default()
         };
         let made = calendars.create(None, &change, GuestNotice::Nobody).await.unwrap();
-        let facts = calendars.event_data(&made).unwrap();
-        assert_eq!(facts.start, EventTime::At(utc.parse().unwrap()), "{zone} {local}");
+        assert_eq!(made.start, EventTime::At(utc.parse().unwrap()), "{zone} {local}");
         // The zone shows what was said, whatever it is called.
-        let own = daysheet_core::event::time::find_zone(facts.zone.as_ref().unwrap()).unwrap();
+        let own = daysheet_core::event::time::find_zone(made.zone.as_ref().unwrap()).unwrap();
         let shown = own.to_datetime(utc.parse().unwrap());
         if zone != "Antarctica/Troll" {
             assert_eq!(shown, local.parse().unwrap(), "{zone}");
@@ -86,9 +84,8 @@ async fn local_times_survive_daylight_saving_changes() {
     let fair =
         EventPatch { time: Some((day("2031-03-29"), day("2031-04-01"))), ..EventPatch::default() };
     let made = calendars.create(None, &fair, GuestNotice::Nobody).await.unwrap();
-    let facts = calendars.event_data(&made).unwrap();
-    assert_eq!((facts.start, facts.end), (when("2031-03-29"), when("2031-04-01")));
-    assert_eq!(made["originalStartTimeZone"], "W. Europe Standard Time");
+    assert_eq!((made.start, made.end), (when("2031-03-29"), when("2031-04-01")));
+    assert_eq!(made.wire["originalStartTimeZone"], "W. Europe Standard Time");
 }
 
 #[tokio::test]
@@ -124,8 +121,7 @@ async fn march(calendars: &Arc<dyn Calendars>, series: bool) -> Vec<(String, Eve
     let mut ask = range(&[&main], "2031-02-28T23:00:00Z", "2031-04-20T22:00:00Z");
     ask.series = series;
     let page = calendars.events(&ask).await.remove(0).unwrap();
-    let facts = page.items.iter().map(|item| calendars.event_data(item).unwrap());
-    facts.map(|facts| (facts.title, facts.start)).collect()
+    page.events.into_iter().map(|event| (event.title, event.start)).collect()
 }
 
 /// Guests are added after the gaps, so they are invited to a series that already has them.
@@ -142,15 +138,14 @@ async fn series_is_announced_with_its_gaps() {
     };
     outlook.tap.requests();
     let made = calendars.create(None, &choir, GuestNotice::All).await.unwrap();
-    let id = made["id"].as_str().unwrap();
+    let id = &made.id;
     let requests = outlook.tap.lines();
     let steps: Vec<&str> = requests.iter().map(|it| it.split(['?', ' ']).next().unwrap()).collect();
     assert_eq!(steps, ["POST", "GET", "DELETE", "PATCH"], "{requests:#?}");
     assert!(requests[1].starts_with(&format!("GET /me/events/{id}/instances?startDateTime=2031-03-18T00:00:00Z&endDateTime=2031-03-23T00:00:00Z&")), "{requests:#?}");
     let whole = fresh(&calendars, &made).await;
-    let facts = calendars.event_data(&whole).unwrap();
-    assert_eq!(facts.repeat, repeat(weekly, &["2031-03-20T18:00:00Z"]).unwrap());
-    assert_eq!(whole["recurrenceRule"], weekly);
+    assert_eq!(whole.repeat, repeat(weekly, &["2031-03-20T18:00:00Z"]).unwrap());
+    assert_eq!(whole.wire["recurrenceRule"], weekly);
 }
 
 #[tokio::test]
@@ -169,9 +164,8 @@ async fn whole_day_events_recur() {
         march(&calendars, false).await.into_iter().map(|(_, start)| start).collect();
     let expected = ["2031-03-03", "2031-03-13", "2031-04-02", "2031-04-12"];
     assert_eq!(found, expected.map(when));
-    let facts = calendars.event_data(&fresh(&calendars, &made).await).unwrap();
     assert_eq!(
-        facts.repeat,
+        fresh(&calendars, &made).await.repeat,
         repeat("FREQ=DAILY;UNTIL=20310412;INTERVAL=10", &["2031-03-23"]).unwrap()
     );
     // A series that is over is in no later range, and one that has not begun in
@@ -186,15 +180,15 @@ async fn whole_day_events_recur() {
     ] {
         let ask = EventListRequest { series: true, ..range(&[&main], from, to) };
         let page = calendars.events(&ask).await.remove(0).unwrap();
-        assert_eq!(page.items.len(), number, "{from}");
+        assert_eq!(page.events.len(), number, "{from}");
     }
     // A series that moves takes its rule along.
     let moved =
         EventPatch { time: Some((day("2031-03-05"), day("2031-03-06"))), ..EventPatch::default() };
     let whole = fresh(&calendars, &made).await;
     let now = calendars.update(&whole, &moved, GuestNotice::Nobody).await.unwrap();
-    assert_eq!(calendars.event_data(&now).unwrap().start, when("2031-03-05"));
-    assert_eq!(now["recurrence"]["range"]["startDate"], "2031-03-05");
+    assert_eq!(now.start, when("2031-03-05"));
+    assert_eq!(now.wire["recurrence"]["range"]["startDate"], "2031-03-05");
     // A rule that Outlook does not have is refused before anything is written.
     outlook.tap.requests();
     let odd = EventPatch {
@@ -215,7 +209,7 @@ async fn shared_mailbox_calendars_can_be_read_and_written() {
         .create(None, &hour("Stand", "2031-03-03T09:00:00"), GuestNotice::Nobody)
         .await
         .unwrap();
-    assert_eq!(made["organizer"]["emailAddress"]["address"], "team@example.com");
+    assert_eq!(made.wire["organizer"]["emailAddress"]["address"], "team@example.com");
     assert_eq!(march(&team, false).await, [("Stand".to_owned(), when("2031-03-03T08:00:00Z"))]);
     let requests = outlook.tap.lines();
     assert!(

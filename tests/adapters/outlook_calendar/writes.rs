@@ -2,9 +2,31 @@
 
 use super::*;
 use daysheet_core::ids::CalendarId;
+use daysheet_providers::microsoft::calendar::events::facts;
 
 const ID: &str = "AAMkAGVmMDEzMTM4LTZmYWUt";
 const CALENDAR: &str = "AAMkAGVmMDEzMTM4LTY2hvaXI=";
+
+/// Returns an event of an hour, as Graph has it.
+fn stored(title: &str) -> Value {
+    json!({
+        "id": ID, "subject": title,
+        "start": {"dateTime": "2026-02-03T17:05:00.0000000", "timeZone": "UTC"},
+        "end": {"dateTime": "2026-02-03T18:05:00.0000000", "timeZone": "UTC"},
+    })
+}
+
+/// Returns the event that the account reads from an object.
+fn read(wire: Value) -> Event {
+    facts::event(wire, "mira@example.com").unwrap()
+}
+
+/// Returns the same as [`stored`], from a calendar.
+fn read_in(title: &str, calendar: &str) -> Event {
+    let mut event = stored(title);
+    event["calendarId"] = json!(calendar);
+    read(event)
+}
 
 /// Starts a service that accepts every write.
 async fn taker() -> Outlook {
@@ -14,10 +36,8 @@ async fn taker() -> Outlook {
             ("GET", "/me/mailboxSettings") => {
                 respond(200, &json!({"timeZone": "Tokyo Standard Time"}))
             }
-            ("GET", _) => respond(200, &json!({"id": ID, "subject": "as it then is"})),
-            ("POST", path) if path.ends_with("/events") => {
-                respond(201, &json!({"id": ID, "subject": "as it then is"}))
-            }
+            ("GET", _) => respond(200, &stored("as it then is")),
+            ("POST", path) if path.ends_with("/events") => respond(201, &stored("as it then is")),
             _ => empty(202),
         })
     })
@@ -112,11 +132,7 @@ async fn new_event_is_written_with_all_its_fields() {
     } {
         let calendar = calendar.map(CalendarId::from);
         let made = calendars.create(calendar.as_ref(), &change, GuestNotice::All).await.unwrap();
-        let mut expected_answer = json!({"id": ID, "subject": "as it then is"});
-        if let Some(calendar) = calendar {
-            expected_answer["calendarId"] = json!(calendar);
-        }
-        assert_eq!(made, expected_answer);
+        assert_eq!((made.title.as_str(), made.calendar), ("as it then is", calendar));
         let (request, mut body) = write(&outlook);
         assert_eq!(request, path);
         let id = body.as_object_mut().unwrap().remove("transactionId").unwrap();
@@ -206,8 +222,8 @@ async fn only_changed_fields_are_sent() {
         }, json!({"categories": [], "location": {"displayName": ""}});
         EventPatch { repeat: Some(None), ..EventPatch::default() }, json!({"recurrence": null});
     } {
-        let now = calendars.update(&meeting(), &change, GuestNotice::All).await.unwrap();
-        assert_eq!(now, json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR}));
+        let now = calendars.update(&read(meeting()), &change, GuestNotice::All).await.unwrap();
+        assert_eq!(now, read_in("as it then is", CALENDAR));
         let seen = outlook.tap.requests();
         assert_eq!(seen[0].line, format!("PATCH /me/events/{ID}"));
         assert_eq!(seen[0].header("if-match"), "W/\"1\"");
@@ -215,8 +231,8 @@ async fn only_changed_fields_are_sent() {
         assert_eq!(seen.len(), 2, "the event as it then is");
     }
     // Nothing to change is nothing to write.
-    let now = calendars.update(&meeting(), &EventPatch::default(), GuestNotice::Nobody).await;
-    assert_eq!(now.unwrap()["subject"], "as it then is");
+    let now = calendars.update(&read(meeting()), &EventPatch::default(), GuestNotice::Nobody).await;
+    assert_eq!(now.unwrap().title, "as it then is");
     let requests = outlook.tap.lines();
     assert!(
         requests.len() == 1 && requests[0].starts_with(&format!("GET /me/events/{ID}?$select=id,")),
@@ -228,9 +244,9 @@ async fn only_changed_fields_are_sent() {
         reminder: Some(None),
         ..EventPatch::default()
     };
-    calendars.update(&meeting(), &seen_by_none, GuestNotice::Nobody).await.unwrap();
+    calendars.update(&read(meeting()), &seen_by_none, GuestNotice::Nobody).await.unwrap();
     let own_copy = EventPatch { title: Some("Mine".to_owned()), ..EventPatch::default() };
-    calendars.update(&invitation(), &own_copy, GuestNotice::Nobody).await.unwrap();
+    calendars.update(&read(invitation()), &own_copy, GuestNotice::Nobody).await.unwrap();
 }
 
 #[tokio::test]
@@ -262,12 +278,12 @@ async fn restored_event_gets_back_what_differs() {
                 "pattern": {"type": "weekly", "interval": 1, "daysOfWeek": ["tuesday"]},
                 "range": {"type": "noEnd", "startDate": "2026-02-03"}}});
     } {
-        calendars.restore(&before, Some(&now)).await.unwrap();
+        calendars.restore(&read(before), Some(&read(now))).await.unwrap();
         let seen = outlook.tap.requests();
         assert_eq!(seen[0].line, format!("PATCH /me/events/{ID}"));
         assert_eq!((seen[0].header("if-match"), &seen[0].body), ("W/\"1\"", &expected));
     }
-    calendars.restore(&meeting(), None).await.unwrap();
+    calendars.restore(&read(meeting()), None).await.unwrap();
     let (line, body) = write(&outlook);
     assert_eq!(line, format!("POST /me/calendars/{CALENDAR}/events"));
     assert!(body["transactionId"].is_string() && body["attendees"].is_null(), "{body}");
@@ -282,7 +298,7 @@ async fn restored_event_gets_back_what_differs() {
             Some(EventPatch { online: Some(true), ..EventPatch::default() }),
             Some("Outlook cannot remove an online meeting");
     } {
-        assert_eq!(calendars.irreversible(&event, change.as_ref()), reason);
+        assert_eq!(calendars.irreversible(&read(event), change.as_ref()), reason);
     }
 }
 
@@ -323,14 +339,21 @@ async fn unsupported_changes_are_refused_before_any_write() {
         unknown, EventPatch { notes: Some("x".to_owned()), ..EventPatch::default() }, GuestNotice::All,
             "changing the description would lose how to join the online meeting: leave out \
              `notes`, or change the description in Outlook";
-        json!({"id": "e7"}), EventPatch::default(), GuestNotice::All,
+        {
+            let mut event = stored("x");
+            event["id"] = json!("e7");
+            event
+        }, EventPatch::default(), GuestNotice::All,
             "the id is not Outlook's: use a handle such as e7 from calendar_search";
     } {
-        assert_eq!(error_text(calendars.update(&current, &change, notify).await), expected);
+        assert_eq!(error_text(calendars.update(&read(current), &change, notify).await), expected);
     }
-    assert_eq!(error_text(calendars.delete(&meeting(), None, GuestNotice::Nobody).await), always);
     assert_eq!(
-        error_text(calendars.delete(&invitation(), Some("Sorry"), GuestNotice::All).await),
+        error_text(calendars.delete(&read(meeting()), None, GuestNotice::Nobody).await),
+        always
+    );
+    assert_eq!(
+        error_text(calendars.delete(&read(invitation()), Some("Sorry"), GuestNotice::All).await),
         "only the organizer can cancel a meeting with a message: decline it with calendar_respond \
          and a comment, or leave out the message"
     );
@@ -367,7 +390,7 @@ async fn unsupported_changes_are_refused_before_any_write() {
             InvitationReply { comment: Some("Gladly".to_owned()), propose: None, ..answer.clone() },
             "the organizer requests no answers: answer without a comment, and write to the organizer";
     } {
-        assert_eq!(error_text(calendars.respond(&current, &response).await), expected);
+        assert_eq!(error_text(calendars.respond(&read(current), &response).await), expected);
     }
     assert_eq!(outlook.tap.lines(), Vec::<String>::new());
 }
@@ -400,29 +423,28 @@ async fn answers_deletions_and_forwards_are_never_repeated() {
         InvitationReply { answer: InvitationAnswer::Declined, notify: false, ..response }, "decline",
             json!({"sendResponse": false}), false;
     } {
-        let now = calendars.respond(&invitation(), &response).await.unwrap();
-        let expected = json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR});
-        assert_eq!(now, stays.then_some(expected));
+        let now = calendars.respond(&read(invitation()), &response).await.unwrap();
+        assert_eq!(now, stays.then(|| read_in("as it then is", CALENDAR)));
         let (request, sent) = write(&outlook);
         assert_eq!(request, format!("POST /me/events/{ID}/{path}"));
         assert_eq!(sent, body);
     }
 
     let to = ["ana@example.com".to_owned()];
-    calendars.forward(&meeting(), &to, Some("For you")).await.unwrap();
+    calendars.forward(&read(meeting()), &to, Some("For you")).await.unwrap();
     let expected = json!({
         "toRecipients": [{"emailAddress": {"address": "ana@example.com"}}], "comment": "For you",
     });
     assert_eq!(write(&outlook), (format!("POST /me/events/{ID}/forward"), expected));
 
     for (message, body) in [(Some("Sorry"), json!({"comment": "Sorry"})), (None, json!({}))] {
-        calendars.delete(&meeting(), message, GuestNotice::All).await.unwrap();
+        calendars.delete(&read(meeting()), message, GuestNotice::All).await.unwrap();
         assert_eq!(write(&outlook), (format!("POST /me/events/{ID}/cancel"), body));
     }
     let mut alone = meeting();
     alone["attendees"] = json!([]);
     for event in [alone, invitation()] {
-        calendars.delete(&event, None, GuestNotice::Nobody).await.unwrap();
+        calendars.delete(&read(event), None, GuestNotice::Nobody).await.unwrap();
         let seen = outlook.tap.requests();
         assert_eq!(seen.len(), 1);
         assert_eq!(seen[0].line, format!("DELETE /me/events/{ID}"));
@@ -455,7 +477,7 @@ async fn write_is_retried_only_when_nothing_was_done() {
         let reported = Arc::new(std::sync::Mutex::new(Some(first)));
         let outlook = Outlook::scripted(move |seen| {
             let first = reported.lock().unwrap().take();
-            let event = |title: &str| respond(200, &json!({"id": ID, "subject": title}));
+            let event = |title: &str| respond(200, &stored(title));
             Some(if seen.line.starts_with("PATCH") {
                 first.unwrap_or_else(|| event("x"))
             } else {
@@ -463,7 +485,8 @@ async fn write_is_retried_only_when_nothing_was_done() {
             })
         })
         .await;
-        let done = outlook.calendars().await.update(&invitation(), &title, GuestNotice::All).await;
+        let done =
+            outlook.calendars().await.update(&read(invitation()), &title, GuestNotice::All).await;
         assert_eq!(done.as_ref().err().map(daysheet_core::error::Error::kind), kind, "{done:?}");
         if kind.is_some() {
             assert_eq!(error_text(done), expected);
@@ -495,7 +518,7 @@ async fn creation_without_answer_is_sent_once_more() {
                 let sent = seen.body["transactionId"].as_str().unwrap();
                 assert!(id.is_empty() || *id == sent, "another id");
                 *id = sent.to_owned();
-                let made = json!({"id": ID, "subject": "made"});
+                let made = stored("made");
                 return Some(match left.lock().unwrap().remove(0) {
                     0 => respond(201, &json!({"id": ID})).cut(),
                     201 => respond(201, &made),
@@ -510,11 +533,11 @@ async fn creation_without_answer_is_sent_once_more() {
                 ]})));
             }
             assert!(seen.line.starts_with(&format!("GET /me/events/{ID}?")), "{}", seen.line);
-            Some(respond(200, &json!({"id": ID, "subject": "found"})))
+            Some(respond(200, &stored("found")))
         })
         .await;
         let made = outlook.calendars().await.create(None, &change, GuestNotice::All).await;
-        let title = made.as_ref().map(|event| event["subject"].as_str().unwrap());
+        let title = made.as_ref().map(|event| event.title.as_str());
         assert_eq!(title.map_err(daysheet_core::error::Error::kind), expected, "{statuses:?}");
         let requests = outlook.tap.lines();
         let sent = requests.iter().filter(|it| it.starts_with("POST"));
@@ -530,6 +553,6 @@ async fn event_changed_meanwhile_is_not_cancelled() {
     })
     .await;
     let calendars = outlook.calendars().await;
-    let refused = calendars.delete(&meeting(), None, GuestNotice::All).await.unwrap_err();
+    let refused = calendars.delete(&read(meeting()), None, GuestNotice::All).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
 }

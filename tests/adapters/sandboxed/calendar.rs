@@ -16,7 +16,7 @@ use daysheet_core::provider::calendar::{
 use daysheet_core::schemas::{ColumnLevel, EVENT};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{OTHER, both, both_at};
 use crate::common::client::ME;
@@ -41,7 +41,7 @@ async fn main(calendars: &dyn Calendars) -> CalendarId {
     calendars.calendars().await.unwrap()[0]["id"].as_str().unwrap().into()
 }
 
-async fn read(calendars: &dyn Calendars, id: &EventId) -> Value {
+async fn read(calendars: &dyn Calendars, id: &EventId) -> Event {
     calendars.event(slice::from_ref(id)).await.remove(0).unwrap()
 }
 
@@ -56,7 +56,7 @@ async fn between(calendars: &dyn Calendars, from: &str, to: &str, series: bool) 
         limit: 50,
     };
     let page = calendars.events(&ask).await.remove(0).unwrap();
-    page.items.iter().map(|item| calendars.event_data(item).unwrap()).collect()
+    page.events
 }
 
 fn titles_and_starts(events: Vec<Event>) -> Vec<(String, EventTime)> {
@@ -81,7 +81,8 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
             ..hour("Proofs", "2031-02-03T18:05:00")
         };
         let made = mine.create(Some(&calendar), &meeting, GuestNotice::All).await.unwrap();
-        let stored = |event: &Value| {
+        let stored = |event: &Event| {
+            let event = &event.wire;
             if google {
                 let reminder = &event["reminders"]["overrides"][0]["minutes"];
                 json!([event["colorId"], event["visibility"], reminder])
@@ -92,11 +93,10 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         };
         let expected = json!([if google { "11" } else { "Print" }, "private", 15]);
         assert_eq!(stored(&made), expected);
-        let facts = mine.event_data(&made).unwrap();
+        let facts = made.clone();
         assert_eq!(
             facts,
             Event {
-                id: facts.id.clone(),
                 calendar: Some(calendar.clone()),
                 series: None,
                 original: None,
@@ -104,12 +104,9 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
                 end: when("2031-02-03T18:05:00Z"),
                 zone: Some("Europe/Berlin".to_owned()),
                 repeat: None,
-                uid: facts.uid.clone(),
-                sequence: facts.sequence,
                 title: "Proofs".to_owned(),
                 place: "Studio".to_owned(),
                 own: true,
-                organizer: None,
                 omitted: false,
                 joint: false,
                 guests: vec![guest(OTHER), guest("lena@studio.example")],
@@ -118,20 +115,25 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
                 busy: true,
                 show: ShowAs::Busy,
                 cancelled: false,
-                version: facts.version.clone(),
-                link: facts.link.clone(),
-                notes: facts.notes.clone(),
+                visibility: EventVisibility::Private,
+                reminder: Some(15),
+                categories: vec![if google { "tomato" } else { "Print" }.to_owned()],
+                online: true,
+                ..facts.clone()
             }
         );
+        assert_eq!(facts.other_organizer(), None);
         assert!(facts.link.as_ref().unwrap().starts_with("https://"), "{facts:?}");
         assert!(facts.notes.as_ref().unwrap().contains("Bring ink"), "{facts:?}");
-        assert_eq!(mine.event_data(&read(&*mine, &facts.id).await), Some(facts.clone()));
+        // The object that is fetched has more members.
+        let again = read(&*mine, &facts.id).await;
+        assert_eq!(Event { wire: facts.wire.clone(), ..again }, facts);
         let uid = facts.uid.as_deref().unwrap();
         assert_eq!(mine.by_uid(uid).await.unwrap().len(), 1);
 
         // Who was asked finds it, and answers.
         let invitation = theirs.by_uid(uid).await.unwrap().remove(0);
-        let invited = theirs.event_data(&invitation).unwrap();
+        let invited = invitation.clone();
         assert_eq!((invited.own, invited.answer, invited.guests[0].me), (false, None, true));
         let reply = InvitationReply {
             answer: InvitationAnswer::Tentative,
@@ -140,16 +142,16 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
             notify: true,
         };
         let answered = theirs.respond(&invitation, &reply).await.unwrap().unwrap();
-        let answered = theirs.event_data(&answered).unwrap();
+        let answered = answered.clone();
         assert_eq!(
             (answered.own, answered.answer, answered.busy),
             (false, Some(InvitationAnswer::Tentative), true)
         );
         let now = read(&*mine, &facts.id).await;
-        let current = mine.event_data(&now).unwrap();
+        let current = now.clone();
         assert_eq!(current.guests[0].answer, Some(InvitationAnswer::Tentative));
         if google {
-            assert_eq!(now["attendees"][0]["comment"], "If the train runs.");
+            assert_eq!(now.guests[0].comment.as_deref(), Some("If the train runs."));
         }
 
         // What was read before the answer is an older version, and is not changed.
@@ -161,17 +163,19 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         // A change leaves what it does not name: the answer, the link, the rest.
         time.advance(Duration::from_secs(1));
         let renamed = mine.update(&now, &titled("Final proofs"), GuestNotice::All).await.unwrap();
-        let after = mine.event_data(&renamed).unwrap();
+        let after = renamed.clone();
         assert_ne!(after.version, current.version);
         let version = after.version.clone();
-        assert_eq!(after, Event { title: "Final proofs".to_owned(), version, ..current });
+        let (updated, wire) = (after.updated, after.wire.clone());
+        let title = "Final proofs".to_owned();
+        assert_eq!(after, Event { title, version, updated, wire, ..current });
         if google {
-            let mut expected = now.clone();
+            let mut expected = now.wire.clone();
             for key in ["summary", "etag", "updated"] {
-                assert_ne!(expected[key], renamed[key], "{key}");
-                expected[key] = renamed[key].clone();
+                assert_ne!(expected[key], renamed.wire[key], "{key}");
+                expected[key] = renamed.wire[key].clone();
             }
-            assert_eq!(renamed, expected);
+            assert_eq!(renamed.wire, expected);
         }
         let change = EventPatch {
             notes: Some("Bring paper".to_owned()),
@@ -181,13 +185,13 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         };
         let changed = mine.update(&renamed, &change, GuestNotice::All).await.unwrap();
         assert_eq!(stored(&changed), expected);
-        let now = mine.event_data(&changed).unwrap();
+        let now = changed.clone();
         assert_eq!((now.link, now.calendar), (facts.link, facts.calendar));
         let notes = now.notes.unwrap();
         assert!(notes.contains("Bring paper") && !notes.contains("ink"), "{notes}");
         let people: Vec<&str> = now.guests.iter().map(|guest| guest.address.as_str()).collect();
         assert_eq!(people, [OTHER, "ana@example.com"]);
-        let copy = theirs.event_data(&theirs.by_uid(uid).await.unwrap()[0]).unwrap();
+        let copy = theirs.by_uid(uid).await.unwrap()[0].clone();
         assert_eq!((copy.title.as_str(), copy.start), ("Final proofs", now.start));
 
         // Both are busy then.
@@ -212,7 +216,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         let bo = ["bo@example.com".to_owned()];
         forwarder.forward(&whole, &bo, Some("For you")).await.unwrap();
         let now = read(&*mine, &facts.id).await;
-        assert_eq!(mine.event_data(&now).unwrap().guests[2].address, "bo@example.com");
+        assert_eq!(now.guests[2].address, "bo@example.com");
         if google {
             let whole = read(&*theirs, id).await;
             assert_eq!(
@@ -228,7 +232,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
 
         mine.delete(&now, Some("The press is broken."), GuestNotice::All).await.unwrap();
         let left = theirs.by_uid(uid).await.unwrap();
-        assert!(left.iter().all(|event| theirs.event_data(event).unwrap().cancelled), "{left:?}");
+        assert!(left.iter().all(|event| event.cancelled), "{left:?}");
         let week = between(&*mine, "2031-02-02T23:00:00Z", "2031-02-09T23:00:00Z", false).await;
         assert_eq!(week, []);
         let deleted = mine.event(&[facts.id]).await.remove(0);
@@ -261,8 +265,8 @@ async fn series_keeps_its_local_time_and_exceptions() {
             ..hour("Choir", "2031-03-13T19:00:00")
         };
         let made = mine.create(None, &choir, GuestNotice::All).await.unwrap();
-        let id = mine.event_data(&made).unwrap().id;
-        let facts = mine.event_data(&read(&*mine, &id).await).unwrap();
+        let id = made.clone().id;
+        let facts = read(&*mine, &id).await.clone();
         assert_eq!((Some(facts.repeat), facts.guests.len()), (choir.repeat, 1));
         let (from, to) = ("2031-03-01T00:00:00Z", "2031-04-20T00:00:00Z");
         let thursdays = [
@@ -285,7 +289,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
         // One evening elsewhere and later; another one off.
         let two = between(&*mine, "2031-03-26T23:00:00Z", "2031-04-04T22:00:00Z", false).await;
         let one = read(&*mine, &two[0].id).await;
-        let reported = mine.event_data(&one).unwrap();
+        let reported = one.clone();
         assert_eq!(reported.series.as_ref(), Some(&id));
         assert_eq!(reported.original, Some(when("2031-03-27T18:00:00Z")));
         let moved = EventPatch {
@@ -294,7 +298,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
             ..titled("Rehearsal")
         };
         let moved = mine.update(&one, &moved, GuestNotice::All).await.unwrap();
-        let moved = mine.event_data(&moved).unwrap();
+        let moved = moved.clone();
         assert_eq!((moved.series, moved.original), (reported.series, reported.original));
         let other = read(&*mine, &two[1].id).await;
         mine.delete(&other, None, GuestNotice::All).await.unwrap();
@@ -304,9 +308,8 @@ async fn series_keeps_its_local_time_and_exceptions() {
             [all[0].clone(), rehearsal, all[3].clone()]
         );
         let of_uid = mine.by_uid(facts.uid.as_deref().unwrap()).await.unwrap();
-        let of_uid = of_uid.iter().map(|event| mine.event_data(event).unwrap());
         let mut of_uid: Vec<_> =
-            of_uid.map(|event| (event.title, event.place, event.cancelled)).collect();
+            of_uid.into_iter().map(|event| (event.title, event.place, event.cancelled)).collect();
         of_uid.sort();
         let row = |title: &str, place: &str, off| (title.to_owned(), place.to_owned(), off);
         let expected =
@@ -317,7 +320,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
         let series = read(&*mine, &id).await;
         if !google {
             let gaps = ["2031-03-20T18:00:00Z", "2031-04-03T17:00:00Z"];
-            assert_eq!(mine.event_data(&series).unwrap().repeat, repeat(weekly, &gaps).unwrap());
+            assert_eq!(series.clone().repeat, repeat(weekly, &gaps).unwrap());
         }
 
         // It ends earlier, with another gap, and then does not recur.
@@ -327,7 +330,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
             ..EventPatch::default()
         };
         let series = mine.update(&series, &cut, GuestNotice::All).await.unwrap();
-        let rule = mine.event_data(&series).unwrap().repeat.unwrap();
+        let rule = series.clone().repeat.unwrap();
         assert!(rule.except.contains(&when(gap)), "{rule:?}");
         let left = titles_and_starts(between(&*mine, from, to, false).await);
         assert_eq!(left[0], all[0]);
@@ -335,7 +338,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
         let series = read(&*mine, &id).await;
         let once = EventPatch { repeat: Some(None), ..EventPatch::default() };
         let once = mine.update(&series, &once, GuestNotice::All).await.unwrap();
-        assert_eq!(mine.event_data(&once).unwrap().repeat, None);
+        assert_eq!(once.clone().repeat, None);
         assert_eq!(titles_and_starts(between(&*mine, from, to, false).await), all[..1]);
     }
 }
@@ -377,11 +380,7 @@ async fn calendars_are_created_renamed_and_deleted() {
         service.tap.requests();
         let pages = mine.events(&ask).await;
         assert_eq!(service.tap.lines().len(), if google { 2 } else { 1 });
-        let found: Vec<Vec<Event>> = pages
-            .into_iter()
-            .map(|page| page.unwrap().items)
-            .map(|items| items.iter().map(|item| mine.event_data(item).unwrap()).collect())
-            .collect();
+        let found: Vec<Vec<Event>> = pages.into_iter().map(|page| page.unwrap().events).collect();
         assert_eq!((found[0].len(), found[1].len()), (0, 1));
         assert_eq!((&*found[1][0].title, &found[1][0].calendar), ("Rehearsal", &Some(id.clone())));
 
@@ -406,11 +405,11 @@ async fn calendar_changes_are_reported_once() {
         let columns = ["id", "title"].map(|name| EVENT.field(name).unwrap());
         let projection = project(mine.api(), &columns);
         let since = async |cursor: &str| mine.changes(Some(cursor), &projection).await.unwrap();
-        let is_quiet = |changes: &ChangeFeed| {
+        let is_quiet = |changes: &ChangeFeed<Event>| {
             changes.new.is_empty() && changes.changed.is_empty() && changes.gone.is_empty()
         };
-        let titles = |list: &[Value]| -> Vec<String> {
-            list.iter().map(|item| mine.event_data(item).unwrap().title).collect()
+        let titles = |list: &[Event]| -> Vec<String> {
+            list.iter().map(|event| event.title.clone()).collect()
         };
         let soon = |hours: i64, title: &str| {
             let start = clock::now().checked_add(SignedDuration::from_hours(hours)).unwrap();
@@ -425,16 +424,16 @@ async fn calendar_changes_are_reported_once() {
 
         let new = EventPatch { repeat: repeat("FREQ=DAILY;COUNT=30", &[]), ..soon(28, "New") };
         let new = mine.create(None, &new, GuestNotice::Nobody).await.unwrap();
-        let new = mine.event_data(&new).unwrap();
+        let new = new.clone();
         mine.update(&old, &titled("Older"), GuestNotice::Nobody).await.unwrap();
         mine.delete(&deleted, None, GuestNotice::Nobody).await.unwrap();
         let reported = since(&quiet.cursor).await;
         assert_eq!(titles(&reported.new), ["New"]);
-        let first = mine.event_data(&reported.new[0]).unwrap();
-        assert_eq!((first.id, first.repeat), (new.id.clone(), new.repeat));
+        let first = &reported.new[0];
+        assert_eq!((&first.id, &first.repeat), (&new.id, &new.repeat));
         assert_eq!(titles(&reported.changed), ["Older"]);
-        assert_eq!(reported.gone, [mine.event_data(&deleted).unwrap().id.as_str()]);
-        assert_eq!(reported.names[reported.new[0]["calendarId"].as_str().unwrap()], "main");
+        assert_eq!(reported.gone, [deleted.id.as_str()]);
+        assert_eq!(reported.names[first.calendar.as_ref().unwrap().as_str()], "main");
         assert_eq!((reported.more, reported.started_over), (false, false));
         // A series that changes is one change.
         let series = read(&*mine, &new.id).await;

@@ -70,15 +70,15 @@ async fn all_of(
     main: &str,
     known: &KnownCalendar,
     limit: usize,
-) -> Result<Vec<Value>> {
+) -> Result<Vec<Event>> {
     let mut ask = EventListRequest { limit, ..ask(calendars, &[main], known) };
-    let mut items = Vec::new();
+    let mut events = Vec::new();
     for _ in 0..PAGES {
         let page = calendars.events(&ask).await.remove(0)?;
-        items.extend(page.items);
+        events.extend(page.events);
         match page.next {
             Some(next) => ask.calendars[0].1 = Some(next),
-            None => return Ok(items),
+            None => return Ok(events),
         }
     }
     panic!("a list has no end");
@@ -90,7 +90,7 @@ async fn events(
     main: &str,
     known: &KnownCalendar,
     suite: &mut Suite,
-) -> Vec<Value> {
+) -> Vec<Event> {
     let api = calendars.api();
     let found = suite.answer("events_are_listed", all_of(calendars, main, known, 50).await);
     suite.holds("events_are_all_there", found.len() == known.events, found.len());
@@ -98,22 +98,18 @@ async fn events(
     suite.holds("pages_of_events_join", joined == found, joined.len());
     let (_, report) = rows(api, &EVENT, &all(&EVENT), &found, &HashMap::new());
     suite.holds("events_are_of_their_type", report.odd.is_empty(), &report.odd);
-    let facts: Vec<Event> = found.iter().filter_map(|event| calendars.event_data(event)).collect();
-    suite.holds("facts_are_read_of_listed_events", facts.len() == found.len(), facts.len());
     let request = ask(calendars, &[main], known);
     let utc = |when: EventTime| when.instant(&TimeZone::UTC);
-    let inside = facts.iter().all(|one| utc(one.end) > request.from && utc(one.start) < request.to);
+    let inside = found.iter().all(|one| utc(one.end) > request.from && utc(one.start) < request.to);
     suite.holds("events_are_within_the_range", inside, &request);
-    let starts: Vec<_> = facts.iter().map(|one| utc(one.start)).collect();
+    let starts: Vec<_> = found.iter().map(|one| utc(one.start)).collect();
     suite.holds("events_come_in_order_of_start", starts.is_sorted(), &starts);
-    let occurrences = facts.iter().filter(|one| one.series.is_some()).count();
+    let occurrences = found.iter().filter(|one| one.series.is_some()).count();
     suite.holds("occurrences_name_their_series", occurrences == known.occurrences, occurrences);
 
     let series = EventListRequest { series: true, ..request.clone() };
     let page = suite.answer("series_are_listed", calendars.events(&series).await.remove(0));
-    let masters: Vec<_> =
-        page.items.iter().filter_map(|event| calendars.event_data(event)).collect();
-    let masters = masters.iter().filter(|one| one.repeat.is_some()).count();
+    let masters = page.events.iter().filter(|one| one.repeat.is_some()).count();
     suite.holds("a_series_is_listed_once", masters == usize::from(known.occurrences > 0), masters);
 
     let both = ask(calendars, &[main, NOBODY, main], known);
@@ -128,7 +124,7 @@ async fn events(
         let projection = project(api, &[&EVENT.fields[0], field]);
         let request = EventListRequest { projection, ..request.clone() };
         let page = suite.answer("events_are_listed", calendars.events(&request).await.remove(0));
-        let (alone, _) = rows(api, &EVENT, &[field], &page.items, &HashMap::new());
+        let (alone, _) = rows(api, &EVENT, &[field], &page.events, &HashMap::new());
         let alone: Vec<_> = alone.rows().map(|row| &row[0]).collect();
         let beside: Vec<_> = (0..found.len()).filter_map(|at| full.cell(at, field.name)).collect();
         suite.holds("what_is_asked_for_is_enough", alone == beside, (field.name, &alone, &beside));
@@ -139,12 +135,11 @@ async fn events(
 /// Tries events by id and by UID.
 async fn single(
     calendars: &dyn Calendars,
-    events: &[Value],
+    events: &[Event],
     known: &KnownCalendar,
     suite: &mut Suite,
 ) {
-    let facts: Vec<Event> = events.iter().filter_map(|event| calendars.event_data(event)).collect();
-    let mut ids: Vec<EventId> = facts.iter().rev().map(|one| one.id.clone()).collect();
+    let mut ids: Vec<EventId> = events.iter().rev().map(|one| one.id.clone()).collect();
     ids.insert(1, known.unknown.into());
     let read = calendars.event(&ids).await;
     suite.holds("there_is_an_answer_for_each_id", read.len() == ids.len(), read.len());
@@ -154,8 +149,8 @@ async fn single(
             suite.holds("what_is_not_there_is_not_found", kind == Some(ErrorKind::NotFound), one);
             continue;
         }
-        let event = suite.answer("events_are_read", one);
-        let (now, listed) = (calendars.event_data(&event), facts.iter().find(|one| one.id == *id));
+        let now = suite.answer("events_are_read", one.map(Some));
+        let listed = events.iter().find(|one| one.id == *id);
         let same = now.as_ref().zip(listed).is_some_and(|(now, listed)| {
             (&now.id, &now.title, now.start, now.end)
                 == (&listed.id, &listed.title, listed.start, listed.end)
@@ -163,20 +158,19 @@ async fn single(
         suite.holds("an_event_is_read_as_it_is_listed", same, (&now, listed));
         suite.holds("its_own_ids_are_accepted", calendars.check_id(id.as_str()).is_ok(), id);
     }
-    if let Some((uid, id)) = facts.iter().find_map(|one| Some((one.uid.clone()?, one.id.clone()))) {
+    if let Some((uid, id)) = events.iter().find_map(|one| Some((one.uid.clone()?, one.id.clone())))
+    {
         let found = suite.answer("events_are_found_by_uid", calendars.by_uid(&uid).await);
-        let ids: Vec<_> =
-            found.iter().filter_map(|one| Some(calendars.event_data(one)?.id)).collect();
-        suite.holds("events_are_found_by_uid", ids.contains(&id), ids);
+        let is_found = found.iter().any(|one| one.id == id);
+        suite.holds("events_are_found_by_uid", is_found, found);
     }
     if let Some((series, id)) =
-        facts.iter().find_map(|one| Some((one.series.clone()?, one.id.clone())))
+        events.iter().find_map(|one| Some((one.series.clone()?, one.id.clone())))
     {
         let (from, to) = (known.range.0.parse().unwrap(), known.range.1.parse().unwrap());
         let projection = project(calendars.api(), &all(&EVENT));
         let found = calendars.instances(&series, from, to, &projection).await;
-        let found = suite.answer("occurrences_are_listed", found);
-        let read: Vec<_> = found.iter().filter_map(|one| calendars.event_data(one)).collect();
+        let read = suite.answer("occurrences_are_listed", found);
         suite.holds("occurrences_are_listed", read.iter().any(|one| one.id == id), &read);
         let alone = read.iter().all(|one| one.series.as_ref() == Some(&series));
         suite.holds("occurrences_are_of_their_series", alone, &read);
@@ -187,7 +181,7 @@ async fn single(
         );
     }
     for odd in [Value::Null, json!([]), json!({"id": 7}), json!({"id": "a", "start": 1})] {
-        suite.holds("odd_events_have_no_facts", calendars.event_data(&odd).is_none(), odd);
+        suite.holds("odd_objects_are_no_events", calendars.read_event(odd.clone()).is_none(), odd);
     }
     for id in RUBBISH {
         suite.refused("no_id_is_refused", calendars.check_id(id));
@@ -213,7 +207,7 @@ async fn changes(calendars: &dyn Calendars, suite: &mut Suite) {
 async fn rehearsals(
     calendars: &dyn Calendars,
     main: &CalendarId,
-    events: &[Value],
+    events: &[Event],
     suite: &mut Suite,
 ) {
     let day = |day: i8| ZonedTime::Day(jiff::civil::date(2031, 2, day));
@@ -225,9 +219,7 @@ async fn rehearsals(
     let name = "rehearsals_are_answered";
     suite.answer(name, calendars.check(None, &event, GuestNotice::All));
     suite.answer(name, calendars.rehearse(Some(main), None, &event, GuestNotice::All).await);
-    if let Some(current) = events.iter().find(|event| {
-        calendars.event_data(event).is_some_and(|facts| facts.own && facts.series.is_none())
-    }) {
+    if let Some(current) = events.iter().find(|event| event.own && event.series.is_none()) {
         let change = EventPatch { title: event.title.clone(), ..EventPatch::default() };
         suite
             .answer(name, calendars.rehearse(None, Some(current), &change, GuestNotice::All).await);

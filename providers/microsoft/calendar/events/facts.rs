@@ -8,7 +8,7 @@ use std::str::FromStr;
 use daysheet_core::event::recurrence::{EventRecurrence, graph};
 use daysheet_core::event::series_uid;
 use daysheet_core::event::time::{self, EventTime};
-use daysheet_core::event::{Event, EventGuest, InvitationAnswer, ShowAs};
+use daysheet_core::event::{Event, EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use daysheet_core::ids::EmailAddress;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -22,9 +22,10 @@ pub const CALENDAR: &str = "calendarId";
 /// The key for the rule as RRULE.
 pub const RULE: &str = "recurrenceRule";
 
-/// Returns the facts of an event, or `None` if it has no id or times. `me` is the mailbox's
+/// Makes an event from Graph's object; `None` if it has no id or times. `me` is the mailbox's
 /// address.
-pub fn facts(event: &Value, me: &str) -> Option<Event> {
+pub fn event(wire: Value, me: &str) -> Option<Event> {
+    let event = &wire;
     let id = some(event, "id")?;
     let (Some(start), Some(end)) = times(event) else {
         return None;
@@ -32,6 +33,7 @@ pub fn facts(event: &Value, me: &str) -> Option<Event> {
     let guests = guests(event, me);
     let organizer = is(event, "isOrganizer");
     let own = organizer || guests.is_empty();
+    let organizer_listed = attendees(event).any(|one| is_organizer(one, organizer_address(event)));
     let response = text(nested(event, "responseStatus"), "response");
     let given = answer(response);
     // People may be invited under an alias or as members of a group.
@@ -54,9 +56,8 @@ pub fn facts(event: &Value, me: &str) -> Option<Event> {
         title: text(event, "subject").to_owned(),
         place: text(nested(event, "location"), "displayName").to_owned(),
         own,
-        organizer: some(nested(nested(event, "organizer"), "emailAddress"), "address")
-            .map(EmailAddress::from)
-            .filter(|address| !organizer && !address.is(me)),
+        organizer: organizer_of(event, me),
+        organizer_listed,
         guests,
         omitted: false,
         joint: false,
@@ -66,10 +67,57 @@ pub fn facts(event: &Value, me: &str) -> Option<Event> {
         show,
         cancelled,
         version: some(event, "@odata.etag"),
+        visibility: visibility(text(event, "sensitivity")),
+        reminder: event
+            .get("reminderMinutesBeforeStart")
+            .filter(|_| is(event, "isReminderOn"))
+            .and_then(|it| u32::try_from(it.as_u64()?).ok()),
+        categories: list(event, "categories")
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+        online: is(event, "isOnlineMeeting"),
         link: some(nested(event, "onlineMeeting"), "joinUrl")
             .or_else(|| some(event, "onlineMeetingUrl")),
+        page: some(event, "webLink"),
         notes: some(nested(event, "body"), "content").or_else(|| some(event, "bodyPreview")),
+        updated: text(event, "lastModifiedDateTime").parse().ok(),
+        wire,
     })
+}
+
+/// Returns the organizer, as reported or as listed among the attendees; `None` if neither address
+/// nor name is known.
+fn organizer_of(event: &Value, me: &str) -> Option<EventGuest> {
+    let listed = || attendees(event).find(|one| is_organizer(one, ""));
+    let organizer = event.get("organizer").filter(|one| one.is_object()).or_else(listed);
+    let person = nested(organizer.unwrap_or(&Value::Null), "emailAddress");
+    let address = EmailAddress::from(text(person, "address"));
+    let name = some(person, "name").filter(|name| name != address.as_str());
+    let me = is(event, "isOrganizer") || address.is(me);
+    let known = me || name.is_some() || !address.is_empty();
+    known.then(|| EventGuest { address, name, me, ..EventGuest::default() })
+}
+
+/// Returns the address of the organizer; empty if it is not reported.
+fn organizer_address(event: &Value) -> &str {
+    text(nested(nested(event, "organizer"), "emailAddress"), "address")
+}
+
+/// Returns the visibility that a sensitivity means. Outlook shows personal events as private.
+fn visibility(word: &str) -> EventVisibility {
+    let words = [
+        ("private", EventVisibility::Private),
+        ("personal", EventVisibility::Private),
+        ("confidential", EventVisibility::Confidential),
+    ];
+    let found = words.into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
+    found.map_or(EventVisibility::Default, |(_, visibility)| visibility)
+}
+
+/// Returns the members of a list; none if it is missing.
+fn list<'e>(event: &'e Value, key: &str) -> impl Iterator<Item = &'e Value> {
+    event.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// Returns the start and the end of an event.
@@ -148,8 +196,7 @@ fn repeat(event: &Value, start: EventTime) -> Option<EventRecurrence> {
 
 /// Returns the guests, without the organizer.
 fn guests(event: &Value, me: &str) -> Vec<EventGuest> {
-    let organizer = nested(nested(event, "organizer"), "emailAddress");
-    let organizer = text(organizer, "address");
+    let organizer = organizer_address(event);
     attendees(event)
         .filter(|attendee| !is_organizer(attendee, organizer))
         .map(|attendee| {
@@ -162,19 +209,27 @@ fn guests(event: &Value, me: &str) -> Vec<EventGuest> {
                 optional: kind.eq_ignore_ascii_case("optional"),
                 room: kind.eq_ignore_ascii_case("resource"),
                 me: address.eq_ignore_ascii_case(me),
-                remark: attendee
-                    .get("proposedNewTime")
-                    .filter(|it| it.is_object())
-                    .map(Value::to_string),
+                comment: None,
+                proposal: proposal(attendee),
             }
         })
         .collect()
 }
 
+/// Returns the time that an attendee proposes.
+fn proposal(attendee: &Value) -> Option<(Timestamp, Timestamp)> {
+    let proposed = attendee.get("proposedNewTime")?;
+    let time = |key: &str| {
+        let part = proposed.get(key)?;
+        let zone = Some(text(part, "timeZone")).filter(|zone| !zone.is_empty());
+        time::local(text(part, "dateTime"), zone.unwrap_or("UTC"))
+    };
+    Some((time("start")?, time("end")?))
+}
+
 /// Returns the attendees who have an address.
 pub fn attendees(event: &Value) -> impl Iterator<Item = &Value> {
-    let list = event.get("attendees").and_then(Value::as_array);
-    list.into_iter().flatten().filter(|attendee| !address(attendee).is_empty())
+    list(event, "attendees").filter(|attendee| !address(attendee).is_empty())
 }
 
 /// Returns the address of an attendee.

@@ -4,7 +4,6 @@
 //! a second calendar takes as much time.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::flatten::{self, RowContext};
 use daysheet_core::ids::CalendarId;
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
@@ -84,7 +83,6 @@ async fn look(
         .iter()
         .filter_map(|name| EVENT.field(name))
         .collect();
-    let context = RowContext { zone, ..RowContext::bare(port.api()) };
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     let mut calendars: Vec<(CalendarId, Option<String>)> =
         all.iter().map(|one| (one.id.clone(), None)).collect();
@@ -118,26 +116,21 @@ async fn look(
                     continue;
                 }
             };
-            for item in &answer.items {
-                let Some(facts) = port.event_data(item).filter(|facts| facts.busy) else {
-                    continue;
-                };
-                let values = EVENT.field("show");
-                let values = values.map(|field| flatten::texts(field, item, &context));
-                let mut show = BusyKind::weightiest(&values.unwrap_or_default());
-                let claim = TimeClaim::new(&facts, false);
-                if show == BusyKind::Busy && claim.is_container((facts.start, facts.end), zone) {
+            for event in answer.events.iter().filter(|event| event.busy) {
+                let mut show = BusyKind::of(event.show);
+                let claim = TimeClaim::new(event, false);
+                if show == BusyKind::Busy && claim.is_container((event.start, event.end), zone) {
                     show = BusyKind::Tentative;
                     if !long.iter().any(|known| known == name) {
                         long.push(name.to_owned());
                     }
                 }
                 let time =
-                    TimeStretch { from: facts.start.instant(zone), to: facts.end.instant(zone) };
+                    TimeStretch { from: event.start.instant(zone), to: event.end.instant(zone) };
                 // An event without length takes no time.
                 if range.has(time.from, time.to) && time.from < time.to {
-                    let event = format!("{} in {}", quoted(&short(&facts.title)), quoted(name));
-                    found.push(BusyTime { time, show, event });
+                    let named = format!("{} in {}", quoted(&short(&event.title)), quoted(name));
+                    found.push(BusyTime { time, show, event: named });
                 }
             }
             if answer.next.is_some() {

@@ -1,6 +1,7 @@
 //! The people queried, and their known times.
 
 use daysheet_core::choice::{WordChoice, words};
+use daysheet_core::event::ShowAs;
 use daysheet_core::flatten::{self, RowContext};
 use daysheet_core::provider::calendar::{BusySchedule, WorkingHours};
 use daysheet_core::schemas::{BUSY, BUSY_TITLE, Service, TableColumn, wire};
@@ -24,6 +25,16 @@ words! {
 }
 
 impl BusyKind {
+    /// Returns the kind of an event that takes time.
+    pub(super) fn of(show: ShowAs) -> Self {
+        match show {
+            ShowAs::Tentative => Self::Tentative,
+            ShowAs::Oof => Self::Oof,
+            ShowAs::Elsewhere => Self::Elsewhere,
+            ShowAs::Busy | ShowAs::Focus | ShowAs::Free => Self::Busy,
+        }
+    }
+
     /// Reads the words of a column `show`.
     pub(super) fn weightiest(words: &[String]) -> Self {
         let mut known = Self::TABLE.iter();

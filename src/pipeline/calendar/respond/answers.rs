@@ -1,12 +1,11 @@
 //! An answer to an invitation: its proposed time, its question, its outcome, and how it is called.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event::InvitationAnswer;
 use daysheet_core::event::time::EventTime;
+use daysheet_core::event::{Event, InvitationAnswer};
 use daysheet_core::provider::calendar::InvitationReply;
 use daysheet_core::text::{Note, note, ours};
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::pipeline::calendar::audience::line;
 use crate::pipeline::calendar::save::span::{PreviousTime, read_span};
@@ -90,7 +89,7 @@ impl RequestedAnswer<'_> {
         &self,
         report: &mut WriteReport,
         name: String,
-        event: Option<Value>,
+        event: Option<Event>,
         owner: &CalendarOwner,
     ) {
         let notifies = self.request.notifies();

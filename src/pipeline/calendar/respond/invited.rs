@@ -4,13 +4,12 @@
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event::time;
-use daysheet_core::event::{EventPatch, InvitationAnswer};
+use daysheet_core::event::{Event, EventPatch, InvitationAnswer};
 use daysheet_core::ical::IcalEvent;
 use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, note, ours, quoted_end, quoted_list};
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use super::answers::{OtherTime, RequestedAnswer, audit_entry};
 use crate::pipeline::calendar::audience::act;
@@ -129,7 +128,7 @@ fn check_time(
     entry: &IcalEvent,
     handle: &str,
 ) -> Result<Option<Note>> {
-    let now = &target.facts;
+    let now = &target.event;
     if now.start == entry.start.when() {
         return Ok(None);
     }
@@ -163,12 +162,9 @@ async fn find_meeting(
     }
     let found = owner.port.by_uid(&entry.uid).await?;
     let mut series = None;
-    for value in found {
-        let Some(facts) = owner.port.event_data(&value) else {
-            continue;
-        };
-        let original = facts.original;
-        let target = as_target(ctx, owner, value, facts).await?;
+    for event in found {
+        let original = event.original;
+        let target = as_target(ctx, owner, event).await?;
         let same = match (original, entry.recurrence_id) {
             (Some(original), Some(at)) => {
                 time::same_start(original, at, &[&ctx.config.zone, &TimeZone::UTC])
@@ -187,7 +183,7 @@ async fn find_meeting(
         return Ok(None);
     };
     match find_occurrence(ctx, &series, at).await? {
-        Some((value, facts)) => Ok(Some(as_target(ctx, owner, value, facts).await?)),
+        Some(occurrence) => Ok(Some(as_target(ctx, owner, occurrence).await?)),
         None => Ok(None),
     }
 }
@@ -209,8 +205,8 @@ async fn add_meeting(
     let when = span(before.start, before.end, &ctx.config.zone);
     let act = act(requested.question(&format!("{when} {name}")));
     confirm(ctx, &act, &audience, caller, &mut report.notes).await?;
-    let value = match meeting.create(ctx, requested.request, &change, &mut report.notes).await {
-        Ok(value) => value,
+    let event = match meeting.create(ctx, requested.request, &change, &mut report.notes).await {
+        Ok(event) => event,
         // The event may exist, but without its id there is nothing to answer.
         Err(error) if error.is_open() => {
             report.outcomes.push(ItemOutcome::failed(name, requested.response_word(), &error));
@@ -221,17 +217,16 @@ async fn add_meeting(
         }
     };
     report.notes.push("the meeting was not in the calendar and was added".into());
-    let facts = meeting.owner.port.event_data(&value);
-    let invites = facts.as_ref().is_some_and(|facts| !facts.own);
-    if let Some(facts) = facts.filter(|_| !meeting.occurrences.is_empty()) {
-        let (owner, series) = (&meeting.owner, value.clone());
-        let series = as_target_after(ctx, owner, series, facts, &mut report.notes).await;
+    let invites = !event.own;
+    if !meeting.occurrences.is_empty() {
+        let (owner, series) = (&meeting.owner, event.clone());
+        let series = as_target_after(ctx, owner, series, &mut report.notes).await;
         let many = put_exceptions(ctx, &name, &series, &meeting.occurrences, &mut report).await;
         report.notes.push(note!("occurrences that differ from its series: {}", many));
     }
     // Some services make the user the organizer of the event, who cannot answer it.
     let answered = if invites {
-        meeting.answer(ctx, requested, (&value, propose), &mut report.notes).await
+        meeting.answer(ctx, requested, (&event, propose), &mut report.notes).await
     } else {
         Err(Error::argument("it is your own event here"))
     };
@@ -239,7 +234,7 @@ async fn add_meeting(
         Ok(found) => requested.add_outcome(&mut report, name, found, &meeting.owner),
         Err(error) if error.is_open() => {
             report.outcomes.push(ItemOutcome::failed(name, requested.response_word(), &error));
-            report.events.push((meeting.owner, value));
+            report.events.push((meeting.owner, event));
         }
         // The event has been added, so this failure is only a note.
         Err(error) => {
@@ -258,7 +253,7 @@ async fn add_meeting(
                     ours(instead)
                 )
             });
-            report.events.push((meeting.owner, value));
+            report.events.push((meeting.owner, event));
         }
     }
     Ok(InvitedEvent::Report(Box::new(report)))
@@ -323,7 +318,7 @@ impl InvitedMeeting {
         request: &CalendarRespond,
         change: &EventPatch,
         notes: &mut Vec<Note>,
-    ) -> Result<Value> {
+    ) -> Result<Event> {
         let creation = LoggedCreation {
             owner: &self.owner,
             calendar: None,
@@ -340,9 +335,9 @@ impl InvitedMeeting {
         &self,
         ctx: &Context,
         requested: RequestedAnswer<'_>,
-        (event, propose): (&Value, Option<OtherTime>),
+        (event, propose): (&Event, Option<OtherTime>),
         notes: &mut Vec<Note>,
-    ) -> Result<Option<Value>> {
+    ) -> Result<Option<Event>> {
         let organizer = self.entry.organizer.iter().map(|one| one.address.as_str());
         let entry = audit_entry(&self.owner, requested.request, "answer")
             .with_recipients(organizer.filter(|_| requested.request.notifies()));

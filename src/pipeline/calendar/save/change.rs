@@ -43,7 +43,7 @@ pub(super) async fn change_events(
     each_once(items.iter().map(|item| &item.target))?;
     for item in &mut items {
         let (account, guests) = (&item.target.owner.account, item.change.guests.as_ref());
-        let before = &item.target.facts.guests;
+        let before = &item.target.event.guests;
         item.notes.extend(doubtful_guests(ctx, account, before, guests).await);
     }
 
@@ -83,7 +83,7 @@ pub(super) async fn change_events(
             continue;
         }
         report.notes.extend(met.iter().map(|note| under(&item, note)));
-        if !item.target.facts.own {
+        if !item.target.event.own {
             let note = note!(
                 "{} has another organizer: only your copy was changed",
                 ours(&item.target.handle)
@@ -136,13 +136,13 @@ async fn rehearse_changes(
             // A split writes the rest of the series as a new event, so the creation is rehearsed.
             Some(_) => {
                 let whole = follow::copied(target, change.clone());
-                port.rehearse(target.facts.calendar.as_ref(), None, &whole, *notify).await
+                port.rehearse(target.event.calendar.as_ref(), None, &whole, *notify).await
             }
-            None => port.rehearse(None, Some(&target.value), change, *notify).await,
+            None => port.rehearse(None, Some(&target.event), change, *notify).await,
         };
         rehearsed.map_err(|error| error.context(&target.handle))?;
         report.notes.extend(no_undo(target, Some(change)).await);
-        if !target.facts.own {
+        if !target.event.own {
             report.notes.push(note!(
                 "{} has another organizer: only your copy would be changed, if the service \
                  allows that",
@@ -164,18 +164,18 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
         return split_series(ctx, item, cut, report).await;
     }
     let own = &target.owner.account.email;
-    let recipients = notified(&target.facts.guests, change.guests.as_ref(), own, *notify);
+    let recipients = notified(&target.event.guests, change.guests.as_ref(), own, *notify);
     let entry = AuditEntry::new(own, LoggedTool::CALENDAR_SAVE, "update")
         .with_id(&target.handle)
         .with_recipients(recipients);
     // Read before the write, which may give the occurrences new ids.
     let is_visible = occurrences::is_visible(change);
     let known = if is_visible {
-        occurrences::known_before(ctx, &target.owner, &target.facts, None).await
+        occurrences::known_before(ctx, &target.owner, &target.event, None).await
     } else {
         Vec::new()
     };
-    let write = target.owner.port.update(&target.value, change, *notify);
+    let write = target.owner.port.update(&target.event, change, *notify);
     let write = async { write.await.map(Some) };
     let logged = LoggedWrite { target, change: Some(change), entry };
     match write_event(ctx, logged, report, write).await {
@@ -206,7 +206,7 @@ async fn met_by_changes(
     }
     let mut candidates = Vec::new();
     for ReadyChange { target, change, repeat, .. } in items {
-        let facts = &target.facts;
+        let facts = &target.event;
         let zone = target.zone(&ctx.config.zone);
         let places = account_calendars(ctx, &target.owner, false).await.unwrap_or_default();
         let calendar = facts.calendar.as_ref();

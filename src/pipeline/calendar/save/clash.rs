@@ -89,7 +89,7 @@ pub(crate) struct ItemClashes {
 struct ExistingEvent {
     owner: usize,
     calendar: String,
-    facts: Event,
+    event: Event,
 }
 
 /// The events of all accounts in a range, and notes on calendars that could not be read.
@@ -224,10 +224,10 @@ pub(super) async fn events_near(
                     left_out(error, strict, &mut notes)?;
                 }
                 let number = seen.len();
-                there.extend(one.there.into_iter().map(|(calendar, facts)| ExistingEvent {
+                there.extend(one.there.into_iter().map(|(calendar, event)| ExistingEvent {
                     owner: number,
                     calendar,
-                    facts,
+                    event,
                 }));
                 seen.push(one.owner);
             }
@@ -251,7 +251,7 @@ pub(super) async fn compare_clashes(
     let moved = candidates.iter().filter(|one| !strict && !one.times.is_empty());
     let moved: Vec<&EventId> = moved.filter_map(|one| one.itself.first()).collect();
     there.retain(|one: &ExistingEvent| {
-        let facts = &one.facts;
+        let facts = &one.event;
         !moved.contains(&&facts.id)
             && !facts.series.as_ref().is_some_and(|series| moved.contains(&series))
     });
@@ -275,10 +275,10 @@ pub(super) async fn compare_clashes(
         // An item that is refused itself causes no conflict.
         let stays = before.filter(|(_, (_, met))| !strict || met.lines.is_empty());
         lines.extend(stays.filter_map(|(at, (other, _))| among(one, at, other, zone)));
-        let twins = there.iter().filter(|there| is_twin(one, &there.facts));
+        let twins = there.iter().filter(|there| is_twin(one, &there.event));
         let twins = twins.filter_map(|there| {
             let owner = seen.get(there.owner)?;
-            Some((owner.account.id.clone(), there.facts.id.clone()))
+            Some((owner.account.id.clone(), there.event.id.clone()))
         });
         found.push(ItemClashes { lines, twins: twins.collect() });
     }
@@ -296,13 +296,13 @@ async fn absences_note(
     let zone = &ctx.config.zone;
     let (mut found, mut known) = (Vec::new(), HashSet::new());
     for event in there {
-        let Some(word) = away(&event.facts) else { continue };
+        let Some(word) = away(&event.event) else { continue };
         let is_met = candidates.iter().any(|one| {
-            let is_itself = one.itself.contains(&event.facts.id);
-            !is_itself && one.competing(zone).any(|time| meets_absence(time, &event.facts, zone))
+            let is_itself = one.itself.contains(&event.event.id);
+            !is_itself && one.competing(zone).any(|time| meets_absence(time, &event.event, zone))
         });
         // Of copies in several calendars, one is enough.
-        if is_met && known.insert(event.facts.uid.as_deref().unwrap_or(event.facts.id.as_str())) {
+        if is_met && known.insert(event.event.uid.as_deref().unwrap_or(event.event.id.as_str())) {
             let event = mention_event(ctx, event, seen, several).await?;
             found.push(format!("{event}: {word}"));
         }
@@ -325,7 +325,7 @@ async fn missed_events_note(
     let absences: Vec<_> = candidates.iter().filter(|one| one.claim.show == ShowAs::Oof).collect();
     let (mut found, mut known) = (Vec::new(), HashSet::new());
     for event in there {
-        let facts = &event.facts;
+        let facts = &event.event;
         let claim = TimeClaim::new(facts, event.calendar.is_empty());
         let is_met = absences.iter().any(|one| {
             let mut times = one.times.iter();
@@ -341,12 +341,12 @@ async fn missed_events_note(
         return Ok(None);
     }
     note_untrusted_quote(ctx);
-    found.sort_by_key(|event| event.facts.start.instant(zone));
+    found.sort_by_key(|event| event.event.start.instant(zone));
     let mut lines = Vec::new();
     let nobody = EmailAddress::default();
     for event in found.iter().take(MISSED) {
         let own = seen.get(event.owner).map_or(&nobody, |owner| &owner.account.email);
-        let guests = others(&event.facts.guests, own);
+        let guests = others(&event.event.guests, own);
         let mut line = mention_event(ctx, event, seen, several).await?;
         if let Some(first) = guests.first() {
             line.push_str(&format!(", with {}", quoted_end(first.address.as_str())));
@@ -384,7 +384,7 @@ async fn mention_event(
     seen: &[CalendarOwner],
     several: bool,
 ) -> Result<String> {
-    let facts = &event.facts;
+    let facts = &event.event;
     let owner = seen.get(event.owner);
     let mut name = String::new();
     if let Some(owner) = owner {
@@ -461,9 +461,7 @@ async fn look(
                 Err(error) => return Err(error),
             };
             let name = names.get(&id).cloned().unwrap_or_default();
-            let facts = answer.items.iter().filter_map(|item| seen.owner.port.event_data(item));
-            let facts: Vec<_> = facts.map(|facts| (name.clone(), facts)).collect();
-            seen.there.extend(facts);
+            seen.there.extend(answer.events.into_iter().map(|event| (name.clone(), event)));
             if answer.next.is_some() {
                 calendars.push((id, answer.next));
             }
@@ -494,9 +492,9 @@ fn groups<'t>(
 ) -> Vec<ClashGroup<'t>> {
     let mut found: Vec<(Vec<&str>, ClashGroup)> = Vec::new();
     let mut sorted: Vec<&ExistingEvent> = there.iter().collect();
-    sorted.sort_by_key(|one| one.facts.start.instant(zone));
+    sorted.sort_by_key(|one| one.event.start.instant(zone));
     for one in sorted {
-        let facts = &one.facts;
+        let facts = &one.event;
         let ids = || std::iter::once(&facts.id).chain(&facts.series);
         let same_uid = candidate.uid.is_some() && candidate.uid == facts.uid;
         // Copies of a changed event in other calendars are that event, too.
@@ -525,7 +523,7 @@ fn groups<'t>(
         match found.iter_mut().find(|(known, _)| known.iter().any(|key| keys.contains(key))) {
             Some((_, group)) => {
                 // The same occurrence in another calendar counts once.
-                let again = group.first.facts.start == facts.start;
+                let again = group.first.event.start == facts.start;
                 group.count += usize::from(!again);
                 group.duplicate |= duplicate;
             }

@@ -4,12 +4,11 @@ use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::call::progress;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event::EventPatch;
+use daysheet_core::event::{Event, EventPatch};
 use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, note, quoted};
 use futures_util::future::join;
-use serde_json::Value;
 
 use super::clash::{self, ClashCandidate, ItemClashes, compare_clashes, events_near, find_clashes};
 use super::destination::{CalendarDestination, SaveCall, find_destination};
@@ -35,7 +34,7 @@ struct NewEvent {
 
 /// An event that was written, as the service has it, and the guests who were notified.
 struct MadeEvent {
-    value: Value,
+    event: Event,
     notified: Vec<String>,
 }
 
@@ -142,8 +141,7 @@ async fn write_while_looking(
     let (near, made) = join(near, write).await;
     let made = made?;
     for (candidate, made) in candidates.iter_mut().zip(&made) {
-        let made = made.as_ref().and_then(|one| call.to.owner.port.event_data(&one.value));
-        candidate.becomes(made);
+        candidate.becomes(made.as_ref().map(|one| one.event.clone()));
     }
     // The events are written, so a failure here is only a note.
     let found = match near {
@@ -251,14 +249,13 @@ async fn keep_made(
     report: &mut WriteReport,
 ) {
     let own = &to.owner.account.email;
-    for MadeEvent { value, notified } in made.into_iter().flatten() {
+    for MadeEvent { event, notified } in made.into_iter().flatten() {
         let recipients: Vec<&str> = notified.iter().map(String::as_str).collect();
-        let facts = to.owner.port.event_data(&value);
-        let has_guests = facts.is_some_and(|facts| !others(&facts.guests, own).is_empty());
+        let has_guests = !others(&event.guests, own).is_empty();
         report.notified.add(&recipients, has_guests);
-        keep_created(ctx, &to.owner, &value, !notified.is_empty(), report).await;
-        report.series.wrote(&to.owner, &value);
-        report.events.push((to.owner.clone(), value));
+        keep_created(ctx, &to.owner, &event, !notified.is_empty(), report).await;
+        report.series.wrote(&to.owner, &event);
+        report.events.push((to.owner.clone(), event));
     }
 }
 
@@ -294,7 +291,7 @@ async fn write_events(
                 .with_recipients(recipients),
         };
         match create_event(ctx, creation, &mut report.notes).await {
-            Ok(value) => *made = Some(MadeEvent { value, notified }),
+            Ok(event) => *made = Some(MadeEvent { event, notified }),
             Err(error) => writes.fail(&item.name, error, report)?,
         }
     }

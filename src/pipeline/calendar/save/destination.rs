@@ -211,7 +211,7 @@ async fn named_places(
 
 /// Refuses events of calendars that can only be read.
 pub(crate) async fn may_write(ctx: &Context, target: &EventTarget) -> Result<()> {
-    let Some(calendar) = &target.facts.calendar else {
+    let Some(calendar) = &target.event.calendar else {
         return Ok(());
     };
     let places = account_calendars(ctx, &target.owner, false).await?;

@@ -9,7 +9,6 @@ use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::schemas::EVENT;
 use daysheet_core::text::Note;
 use jiff::{Timestamp, ToSpan};
-use serde_json::Value;
 
 use super::import_item::{ImportItem, ImportOutcome, differing};
 use super::source;
@@ -28,7 +27,7 @@ pub(super) async fn finish_import(
     let (ImportOutcome::Created(target)
     | ImportOutcome::Changed(target)
     | ImportOutcome::Same(target)) = &put;
-    let ours = target.facts.own && !item.twin;
+    let ours = target.event.own && !item.twin;
     // An existing series of another organizer stays as it is: only they change it.
     let changed = if ours || matches!(put, ImportOutcome::Created(_)) {
         put_exceptions(ctx, &item.name, target, &item.exceptions, report).await
@@ -37,10 +36,10 @@ pub(super) async fn finish_import(
     };
     match (&put, changed) {
         (ImportOutcome::Created(target) | ImportOutcome::Changed(target), _) => {
-            report.events.push((target.owner.clone(), target.value.clone()));
+            report.events.push((target.owner.clone(), target.event.clone()));
         }
         (ImportOutcome::Same(target), 0) => {
-            let detail = if target.facts.own {
+            let detail = if target.event.own {
                 format!("it is already {}", target.handle)
             } else {
                 format!("it is already {}, which only its organizer changes", target.handle)
@@ -97,7 +96,7 @@ async fn put_exception(
     notes: &mut Vec<Note>,
 ) -> Result<bool> {
     let port = &series.owner.port;
-    let Some((value, facts)) = find_occurrence(ctx, series, at).await? else {
+    let Some(occurrence) = find_occurrence(ctx, series, at).await? else {
         // A missing occurrence is deleted already.
         return if entry.cancelled {
             Ok(false)
@@ -108,26 +107,26 @@ async fn put_exception(
     let own = &series.owner.account.email;
     let line = |op| AuditEntry::new(own, LoggedTool::CALENDAR_SAVE, op).with_id(&series.handle);
     if entry.cancelled {
-        let write = port.delete(&value, None, GuestNotice::Nobody);
+        let write = port.delete(&occurrence, None, GuestNotice::Nobody);
         run_logged(ctx, line("delete"), notes, write, |()| None).await?;
         return Ok(true);
     }
     // Its guests are the guests of the series, on which there are notes already.
     let (change, _) = source::change(entry, port.capabilities(), own, &mut Vec::new());
-    if !series.facts.own {
+    if !series.event.own {
         // Only the organizer may change it, but it can be imported like its series.
-        let change = EventPatch { original: facts.original, ..change };
-        let calendar = series.facts.calendar.as_ref();
+        let change = EventPatch { original: occurrence.original, ..change };
+        let calendar = series.event.calendar.as_ref();
         let write = port.create(calendar, &change, GuestNotice::Nobody);
         run_logged(ctx, line("create"), notes, write, |_| None).await?;
         return Ok(true);
     }
     // An occurrence has no rule of its own.
-    let change = EventPatch { repeat: None, ..differing(&change, &facts) };
+    let change = EventPatch { repeat: None, ..differing(&change, &occurrence) };
     if change == EventPatch::default() {
         return Ok(false);
     }
-    let write = port.update(&value, &change, GuestNotice::Nobody);
+    let write = port.update(&occurrence, &change, GuestNotice::Nobody);
     run_logged(ctx, line("update"), notes, write, |_| None).await?;
     Ok(true)
 }
@@ -137,18 +136,12 @@ pub(crate) async fn find_occurrence(
     ctx: &Context,
     series: &EventTarget,
     at: EventTime,
-) -> Result<Option<(Value, Event)>> {
+) -> Result<Option<Event>> {
     let port = &series.owner.port;
     let (zone, own) = (series.zone(&ctx.config.zone), &ctx.config.zone);
     let is_it = |facts: &Event| {
-        facts.series.as_ref() == Some(&series.facts.id)
+        facts.series.as_ref() == Some(&series.event.id)
             && facts.original.is_some_and(|original| time::same_start(original, at, &[&zone, own]))
-    };
-    let find = |values: Vec<Value>| {
-        let mut read =
-            values.into_iter().filter_map(|value| Some((port.event_data(&value)?, value)));
-        let found = read.find(|(facts, _)| is_it(facts));
-        found.map(|(facts, value)| (value, facts))
     };
     let start = at.instant(&zone);
     let near = |hours: i64| {
@@ -162,17 +155,17 @@ pub(crate) async fn find_occurrence(
         ["id", "start", "end"].iter().filter_map(|name| EVENT.field(name)).collect();
     let projection = project(port.api(), &columns);
     // 26 hours cover the same time in any other zone. `by_uid` finds occurrences moved further.
-    let near = port.instances(&series.facts.id, near(-26), near(26), &projection).await?;
-    let mut found = find(near);
+    let near = port.instances(&series.event.id, near(-26), near(26), &projection).await?;
+    let mut found = near.into_iter().find(is_it);
     if found.is_none()
-        && let Some(uid) = &series.facts.uid
+        && let Some(uid) = &series.event.uid
     {
-        found = find(port.by_uid(uid).await?);
+        found = port.by_uid(uid).await?.into_iter().find(is_it);
     }
-    let Some((_, facts)) = found else {
+    let Some(found) = found else {
         return Ok(None);
     };
     // The complete event, with its version.
-    let whole = fetch_event(ctx, series.owner.clone(), &facts.id).await?;
-    Ok((!whole.facts.cancelled).then_some((whole.value, whole.facts)))
+    let whole = fetch_event(ctx, series.owner.clone(), &found.id).await?;
+    Ok(Some(whole.event).filter(|event| !event.cancelled))
 }

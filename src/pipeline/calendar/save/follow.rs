@@ -1,26 +1,20 @@
 //! The parts of a series that is split: the position of the cut, its exceptions, and the copy that
 //! becomes the new series. The writes are in `split.rs`.
 
-use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event::recurrence::EventRecurrence;
 use daysheet_core::event::time::{self, EventTime};
 use daysheet_core::event::{Event, EventPatch, EventVisibility, ShowAs};
-use daysheet_core::flatten::{RowContext, RowRoom};
 use daysheet_core::provider::calendar::GuestNotice;
-use daysheet_core::row::RowCell;
-use daysheet_core::schemas::EVENT;
 use daysheet_core::text::{Note, note, ours};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use super::make;
 use super::series::SeriesBase;
 use super::span::{civil, moment};
 use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
-use crate::pipeline::rows::rows_of;
 
 /// Exceptions that are named in a note.
 const NAMED: usize = 3;
@@ -50,7 +44,7 @@ pub(crate) fn cut(
     at: EventTime,
     zone: &TimeZone,
 ) -> Result<Option<SplitSeries>> {
-    let facts = &master.facts;
+    let facts = &master.event;
     let zone = master.zone(zone);
     let Some(repeat) = &facts.repeat else {
         return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
@@ -103,20 +97,20 @@ pub(crate) async fn shorten_series(
     master: &EventTarget,
     change: &EventPatch,
     notify: GuestNotice,
-) -> Result<Value> {
+) -> Result<Event> {
     let port = &master.owner.port;
-    let error = match port.update(&master.value, change, notify).await {
-        Ok(value) => return Ok(value),
+    let error = match port.update(&master.event, change, notify).await {
+        Ok(event) => return Ok(event),
         Err(error) if error.is_open() => error,
         Err(error) => return Err(error),
     };
-    let Ok(now) = fetch_event(ctx, master.owner.clone(), &master.facts.id).await else {
+    let Ok(now) = fetch_event(ctx, master.owner.clone(), &master.event.id).await else {
         return Err(error);
     };
     let rule = |repeat: Option<&EventRecurrence>| repeat.map(|repeat| repeat.rule.clone());
     let new_repeat = change.repeat.as_ref().and_then(Option::as_ref);
-    if rule(now.facts.repeat.as_ref()) == rule(new_repeat) {
-        return Ok(now.value);
+    if rule(now.event.repeat.as_ref()) == rule(new_repeat) {
+        return Ok(now.event);
     }
     // An unchanged series proves nothing: the write may still be carried out.
     Err(error)
@@ -131,30 +125,29 @@ pub(crate) async fn find_exceptions(
     let zone = master.zone(&ctx.config.zone);
     let later = |at: EventTime| from.is_none_or(|from| at.instant(&zone) >= from.instant(&zone));
     // Occurrences that the rule excludes; the service's list adds those cancelled later.
-    let known = master.facts.repeat.iter().flat_map(|repeat| repeat.except.iter().copied());
+    let known = master.event.repeat.iter().flat_map(|repeat| repeat.except.iter().copied());
     let mut found = SeriesExceptions {
         cancelled: known.filter(|at| later(*at)).collect(),
         ..Default::default()
     };
-    let Some(uid) = master.facts.uid.as_deref() else {
+    let Some(uid) = master.event.uid.as_deref() else {
         return found;
     };
-    let port = &master.owner.port;
     // A failed look-up does not affect the change.
-    let Ok(values) = port.by_uid(uid).await else {
+    let Ok(events) = master.owner.port.by_uid(uid).await else {
         return SeriesExceptions { is_incomplete: true, ..found };
     };
-    for facts in values.iter().filter_map(|one| port.event_data(one)) {
-        let (Some(original), Some(series)) = (facts.original, &facts.series) else {
+    for event in events {
+        let (Some(original), Some(series)) = (event.original, &event.series) else {
             continue;
         };
-        if *series != master.facts.id || !later(original) {
+        if *series != master.event.id || !later(original) {
             continue;
         }
-        if facts.cancelled {
+        if event.cancelled {
             found.cancel(original, &zone);
         } else {
-            found.changed.push((original, facts.start));
+            found.changed.push((original, event.start));
         }
     }
     found.changed.sort_by_key(|(at, _)| at.instant(&zone));
@@ -247,61 +240,26 @@ fn first_of(times: &[String]) -> String {
 
 /// Returns the new series: a copy of the old one with the change.
 pub(crate) fn copied(master: &EventTarget, change: EventPatch) -> EventPatch {
-    let facts = &master.facts;
-    let cell = cells(master);
-    let text = |name: &str| match cell(name) {
-        RowCell::Text(text) => text,
-        _ => String::new(),
-    };
-    let repeats = |text: String| Some(text).filter(|text| !text.is_empty());
+    let event = &master.event;
+    let filled = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     EventPatch {
-        title: change.title.or_else(|| Some(facts.title.clone())),
-        place: change.place.or_else(|| repeats(facts.place.clone())),
+        title: change.title.or_else(|| Some(event.title.clone())),
+        place: change.place.or_else(|| filled(&event.place)),
         // Without the joining details of the old meeting, because the copy gets a meeting of its
         // own.
-        notes: change.notes.or_else(|| master.owner.port.own_notes(&master.value)),
+        notes: change.notes.or_else(|| master.owner.port.own_notes(event)),
         guests: change
             .guests
-            .or_else(|| Some(facts.guests.clone()))
+            .or_else(|| Some(event.guests.clone()))
             .filter(|list| !list.is_empty()),
         repeat: change.repeat.filter(Option::is_some),
-        online: change.online.or_else(|| facts.link.is_some().then_some(true)),
-        show: change
-            .show
-            .or_else(|| ShowAs::from_word(&text("show")).filter(|show| *show != ShowAs::Busy)),
-        visibility: change.visibility.or_else(|| {
-            EventVisibility::from_word(&text("visibility"))
-                .filter(|one| *one != EventVisibility::Default)
-        }),
-        reminder: change.reminder.or_else(|| match cell("reminder") {
-            RowCell::Count(minutes) => u32::try_from(minutes).ok().map(Some),
-            _ => None,
-        }),
-        category: change.category.or_else(|| repeats(whole(&text("category")))),
+        online: change.online.or_else(|| event.link.is_some().then_some(true)),
+        show: change.show.or(Some(event.show).filter(|show| *show != ShowAs::Busy)),
+        visibility: change
+            .visibility
+            .or(Some(event.visibility).filter(|one| *one != EventVisibility::Default)),
+        reminder: change.reminder.or_else(|| event.reminder.map(Some)),
+        category: change.category.or_else(|| filled(&event.categories.join(", "))),
         ..change
-    }
-}
-
-/// Removes the count of hidden members from a list.
-pub(crate) fn whole(list: &str) -> String {
-    let counted = list.rsplit_once(" +");
-    match counted.filter(|(_, count)| count.bytes().all(|byte| byte.is_ascii_digit())) {
-        Some((named, _)) => named.to_owned(),
-        None => list.to_owned(),
-    }
-}
-
-/// Reads columns of an event, by their names.
-fn cells(target: &EventTarget) -> impl Fn(&str) -> RowCell {
-    let names = ["show", "visibility", "reminder", "category"];
-    let columns: Vec<_> = names.iter().filter_map(|name| EVENT.field(name)).collect();
-    let api = target.owner.port.api();
-    let context = RowContext { room: RowRoom::One, ..RowContext::bare(api) };
-    let rows =
-        rows_of(&context, &EVENT, &columns, std::slice::from_ref(&target.value), &mut Vec::new());
-    let cells = rows.rows().next().map(<[RowCell]>::to_vec).unwrap_or_default();
-    move |name| {
-        let found = names.iter().zip(&cells).find(|(known, _)| **known == name);
-        found.map_or(RowCell::Null, |(_, cell)| cell.clone())
     }
 }

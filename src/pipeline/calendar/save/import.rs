@@ -222,18 +222,15 @@ async fn find_existing(
         .await;
         for (item, found) in some.iter_mut().zip(found) {
             let at = item.entry.recurrence_id;
-            for value in found? {
-                let Some(facts) = port.event_data(&value) else {
-                    continue;
-                };
+            for event in found? {
                 // A series matches a series, an exception an exception.
                 let zones = [&ctx.config.zone, &TimeZone::UTC];
-                let same = match (facts.original, at) {
+                let same = match (event.original, at) {
                     (Some(original), Some(at)) => time::same_start(original, at, &zones),
                     (original, at) => original == at,
                 };
-                if same && !facts.cancelled {
-                    item.there = Some(as_target(ctx, &to.owner, value, facts).await?);
+                if same && !event.cancelled {
+                    item.there = Some(as_target(ctx, &to.owner, event).await?);
                     break;
                 }
             }
@@ -261,7 +258,7 @@ async fn compare_import(
         .iter()
         .map(|item| {
             let repeat = item.entry.repeat.as_ref();
-            let there = item.there.as_ref().map(|there| there.facts.id.clone());
+            let there = item.there.as_ref().map(|there| there.event.id.clone());
             ClashCandidate {
                 title: item.entry.title.clone(),
                 uid: item.change.uid.clone(),
@@ -279,12 +276,12 @@ async fn compare_import(
         if let (None, Some((_, id))) = (&item.there, twin) {
             let there = fetch_event(ctx, to.owner.clone(), id).await?;
             // The twin may be found as an occurrence, while the document has its series.
-            let there = match there.facts.series {
+            let there = match there.event.series {
                 Some(_) => master_of(ctx, &there).await?,
                 None => there,
             };
             // A single event is not the series that begins with it.
-            if item.entry.repeat.is_none() || there.facts.repeat.is_some() {
+            if item.entry.repeat.is_none() || there.event.repeat.is_some() {
                 item.twin = true;
                 item.there = Some(there);
                 continue;
@@ -346,7 +343,7 @@ async fn item_audience(
         }
         // The exceptions of an event that is kept are written only if the event is the user's own.
         ImportAction::Keep(there)
-            if !there.facts.own || item.twin || item.exceptions.is_empty() =>
+            if !there.event.own || item.twin || item.exceptions.is_empty() =>
         {
             Ok(None)
         }

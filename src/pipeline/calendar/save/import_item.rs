@@ -40,10 +40,10 @@ impl ImportItem {
         let Some(there) = &self.there else {
             return ImportAction::Create;
         };
-        if !there.facts.own || self.twin {
+        if !there.event.own || self.twin {
             return ImportAction::Keep(there);
         }
-        let change = differing(&self.change, &there.facts);
+        let change = differing(&self.change, &there.event);
         if change == EventPatch::default() {
             ImportAction::Keep(there)
         } else {

@@ -45,8 +45,8 @@ impl ReadyChange {
     /// Describes the change to the user.
     pub(super) fn difference(&self, zone: &TimeZone) -> String {
         match &self.cut {
-            Some(cut) => cut.difference(&self.target.facts, &self.change, zone),
-            None => make::difference(&self.change, &self.target.facts, zone),
+            Some(cut) => cut.difference(&self.target.event, &self.change, zone),
+            None => make::difference(&self.change, &self.target.event, zone),
         }
     }
 }
@@ -75,7 +75,7 @@ async fn ready_one(
     words: &EventWords,
     request: &CalendarSave,
 ) -> Result<ReadyChange> {
-    let facts = &target.facts;
+    let facts = &target.event;
     let zone = target.zone(&ctx.config.zone);
     let mut made = make::changed(words, &ctx.time_context(), facts, &zone)?;
     match make::repeats(words.repeats.as_deref())? {
@@ -109,8 +109,8 @@ async fn ready_series(
     words: &EventWords,
     request: &CalendarSave,
 ) -> Result<ReadyChange> {
-    let seen = reference(&target.facts);
-    let master = match target.facts.series {
+    let seen = reference(&target.event);
+    let master = match target.event.series {
         None => target,
         Some(_) => {
             let master = master_of(ctx, &target).await?;
@@ -172,7 +172,7 @@ fn separate_time(
     seen: (EventTime, EventTime),
     words: &EventWords,
 ) -> Result<(SeriesBase, PlannedChange, Option<EventSpan>)> {
-    let facts = &master.facts;
+    let facts = &master.event;
     let zone = master.zone(&ctx.config.zone);
     let Some(repeat) = facts.repeat.clone() else {
         return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
@@ -207,18 +207,18 @@ async fn check_change(
     check_permitted(&target, &change)?;
     make::fits(&change, target.owner.port.capabilities())?;
     let own = &target.owner.account.email;
-    let list = change.guests.as_ref().unwrap_or(&target.facts.guests);
+    let list = change.guests.as_ref().unwrap_or(&target.event.guests);
     // Removed guests are notified as well.
-    let asks = !others(list, own).is_empty() || !others(&target.facts.guests, own).is_empty();
-    let notify = match (asks && target.facts.own, request.notify) {
+    let asks = !others(list, own).is_empty() || !others(&target.event.guests, own).is_empty();
+    let notify = match (asks && target.event.own, request.notify) {
         (true, None) if change != EventPatch::default() => return Err(notify_missing()),
         (_, chosen) => chosen.unwrap_or(GuestNotice::Nobody),
     };
     let port = &target.owner.port;
-    port.check(Some(&target.value), &change, notify)?;
+    port.check(Some(&target.event), &change, notify)?;
     Ok(ReadyChange {
-        name: format!("{} {}", target.handle, title(&target.facts)),
-        line: event_line(&target.facts, &ctx.config.zone),
+        name: format!("{} {}", target.handle, title(&target.event)),
+        line: event_line(&target.event, &ctx.config.zone),
         target,
         change,
         repeat,
@@ -264,7 +264,7 @@ fn check_permitted(target: &EventTarget, change: &EventPatch) -> Result<()> {
         ("online meeting", change.online.is_some()),
     ];
     match theirs.iter().find(|(_, changes)| *changes) {
-        Some((what, _)) if !target.facts.own => Err(Error::argument(format!(
+        Some((what, _)) if !target.event.own => Err(Error::argument(format!(
             "only the organizer of {} can change its {what}",
             target.handle
         ))
@@ -280,7 +280,7 @@ async fn ready_following(
     words: &EventWords,
     request: &CalendarSave,
 ) -> Result<ReadyChange> {
-    let seen = reference(&target.facts);
+    let seen = reference(&target.event);
     let master = master_of(ctx, &target).await?;
     as_shown(ctx, &master).await?;
     let Some(mut cut) = cut(&master, seen.0, &ctx.config.zone)? else {
@@ -314,8 +314,8 @@ async fn ready_following(
     if made.change == EventPatch::default() && to.is_none() && repeats.is_none() {
         return check_change(ctx, target, EventPatch::default(), None, request).await;
     }
-    let name = format!("{} {}", target.handle, title(&target.facts));
-    let line = event_line(&target.facts, &ctx.config.zone);
+    let name = format!("{} {}", target.handle, title(&target.event));
+    let line = event_line(&target.event, &ctx.config.zone);
     // The change, for the checks and for a dry run.
     let change =
         EventPatch { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };

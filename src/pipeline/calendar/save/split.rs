@@ -4,9 +4,8 @@
 //! events and never too few; the extra ones are removed again.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event::EventPatch;
+use daysheet_core::event::{Event, EventPatch};
 use daysheet_core::text::{Note, note, ours};
-use serde_json::Value;
 
 use super::follow::{SplitSeries, copied, shorten_series};
 use super::ready::ReadyChange;
@@ -48,7 +47,7 @@ pub(super) async fn split_series(
     let split = SplitWrite { ready, master, whole: copied(master, ready.change.clone()) };
     let from = cut.base.start.when().instant(&ctx.config.zone);
     // Before the writes, because the later occurrences then belong to the new series.
-    let known = occurrences::known_before(ctx, &master.owner, &master.facts, Some(from)).await;
+    let known = occurrences::known_before(ctx, &master.owner, &master.event, Some(from)).await;
     let new = match split.create_series(ctx, &mut report.notes).await {
         Ok(new) => new,
         Err(error) if error.is_open() => {
@@ -70,12 +69,9 @@ pub(super) async fn split_series(
             if !report.undo.events.is_empty() {
                 keep_created(ctx, &master.owner, &new, false, report).await;
             }
-            let facts = master.owner.port.event_data(&new);
             let own = &master.owner.account.email;
-            let has_guests =
-                facts.as_ref().is_some_and(|facts| !others(&facts.guests, own).is_empty());
-            report.notified.add(&[], has_guests);
-            report.series.knew_of(known, facts.map(|facts| facts.id));
+            report.notified.add(&[], !others(&new.guests, own).is_empty());
+            report.series.knew_of(known, Some(new.id.clone()));
             split.report_parts(new, old, report);
         }
         Err(error) => {
@@ -91,22 +87,17 @@ impl SplitWrite<'_> {
     /// Returns the audit log's entry of one of its writes.
     fn audit_entry(&self, op: &'static str, ids: Vec<String>) -> AuditEntry<'_> {
         let own = &self.master.owner.account.email;
-        let guests = &self.master.facts.guests;
+        let guests = &self.master.event.guests;
         let recipients = notified(guests, self.whole.guests.as_ref(), own, self.ready.notify);
         AuditEntry { ids, ..AuditEntry::new(own, LoggedTool::CALENDAR_SAVE, op) }
             .with_recipients(recipients)
     }
 
-    /// Returns the service's id of an event.
-    fn event_id(&self, event: &Value) -> Option<String> {
-        self.master.owner.port.event_data(event).map(|facts| facts.id.into())
-    }
-
     /// Creates the new series, with the later part.
-    async fn create_series(&self, ctx: &Context, notes: &mut Vec<Note>) -> Result<Value> {
+    async fn create_series(&self, ctx: &Context, notes: &mut Vec<Note>) -> Result<Event> {
         let creation = LoggedCreation {
             owner: &self.master.owner,
-            calendar: self.master.facts.calendar.as_ref(),
+            calendar: self.master.event.calendar.as_ref(),
             change: &self.whole,
             notify: self.ready.notify,
             entry: self.audit_entry("create", Vec::new()),
@@ -120,7 +111,7 @@ impl SplitWrite<'_> {
         ctx: &Context,
         cut: &SplitSeries,
         report: &mut WriteReport,
-    ) -> Result<Option<Value>> {
+    ) -> Result<Option<Event>> {
         let shorter =
             EventPatch { repeat: Some(Some(cut.before.clone())), ..EventPatch::default() };
         let write = shorten_series(ctx, self.master, &shorter, self.ready.notify);
@@ -131,7 +122,7 @@ impl SplitWrite<'_> {
     }
 
     /// Reports both series after both writes.
-    fn report_parts(&self, new: Value, old: Option<Value>, report: &mut WriteReport) {
+    fn report_parts(&self, new: Event, old: Option<Event>, report: &mut WriteReport) {
         let owner = &self.master.owner;
         report.series.wrote(owner, &new);
         report.events.push((owner.clone(), new));
@@ -153,7 +144,7 @@ impl SplitWrite<'_> {
     async fn failed_cut(
         &self,
         ctx: &Context,
-        new: &Value,
+        new: &Event,
         error: Error,
         notes: &mut Vec<Note>,
     ) -> Result<(&'static str, String)> {
@@ -176,7 +167,7 @@ impl SplitWrite<'_> {
             );
             return Ok(("unknown", detail));
         }
-        let entry = self.audit_entry("delete", self.event_id(new).into_iter().collect());
+        let entry = self.audit_entry("delete", vec![new.id.clone().into()]);
         let write = self.master.owner.port.delete(new, None, self.ready.notify);
         match run_logged(ctx, entry, notes, write, |()| None).await {
             Ok(()) => {
@@ -201,8 +192,8 @@ impl SplitWrite<'_> {
 
 /// Returns true if an event is still the version that was fetched.
 async fn is_untouched(ctx: &Context, target: &EventTarget) -> bool {
-    let version = &target.facts.version;
-    let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
+    let version = &target.event.version;
+    let now = fetch_event(ctx, target.owner.clone(), &target.event.id).await;
     // Without versions, a partial change would go unnoticed.
-    version.is_some() && now.is_ok_and(|now| now.facts.version == *version)
+    version.is_some() && now.is_ok_and(|now| now.event.version == *version)
 }

@@ -2,10 +2,9 @@
 
 use daysheet_core::call::progress;
 use daysheet_core::error::Result;
-use daysheet_core::event::EventPatch;
+use daysheet_core::event::{Event, EventPatch};
 use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, quoted};
-use serde_json::Value;
 
 use super::destination::SaveCall;
 use super::exceptions::finish_import;
@@ -86,8 +85,8 @@ async fn rehearse_update(
 ) -> Result<(&'static str, String)> {
     let port = &call.to.owner.port;
     let notify = GuestNotice::Nobody;
-    port.rehearse(call.calendar_id(), Some(&there.value), change, notify).await?;
-    let what = make::difference(change, &there.facts, &ctx.config.zone);
+    port.rehearse(call.calendar_id(), Some(&there.event), change, notify).await?;
+    let what = make::difference(change, &there.event, &ctx.config.zone);
     Ok(("planned", format!("{}: {what}", there.handle)))
 }
 
@@ -102,24 +101,20 @@ async fn write_item(
     let action = item.action();
     let written = match &action {
         ImportAction::Create => create_item(ctx, call, item, &mut report.notes).await,
-        ImportAction::Keep(there) => Ok(there.value.clone()),
+        ImportAction::Keep(there) => Ok(there.event.clone()),
         ImportAction::Update(there, change) => update_item(ctx, item, there, change, report).await,
     };
-    let value = match written {
-        Ok(value) => value,
+    let event = match written {
+        Ok(event) => event,
         Err(error) => return writes.fail(&item.name, error, report),
     };
     report.clashing += usize::from(!item.met.lines.is_empty());
     report.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
     let owner = &call.to.owner;
-    let Some(facts) = owner.port.event_data(&value) else {
-        report.events.push((owner.clone(), value));
-        return Ok(());
-    };
-    let target = as_target_after(ctx, owner, value, facts, &mut report.notes).await;
+    let target = as_target_after(ctx, owner, event, &mut report.notes).await;
     let outcome = match action {
         ImportAction::Create => {
-            keep_created(ctx, owner, &target.value, false, report).await;
+            keep_created(ctx, owner, &target.event, false, report).await;
             ImportOutcome::Created(target)
         }
         ImportAction::Keep(_) => ImportOutcome::Same(target),
@@ -134,7 +129,7 @@ async fn create_item(
     call: SaveCall<'_>,
     item: &ImportItem,
     notes: &mut Vec<Note>,
-) -> Result<Value> {
+) -> Result<Event> {
     let port = &call.to.owner.port;
     // Checked for each item alone, so that a refused event does not stop the others.
     make::fits(&item.change, port.capabilities())?;
@@ -157,8 +152,8 @@ async fn update_item(
     there: &EventTarget,
     change: &EventPatch,
     report: &mut WriteReport,
-) -> Result<Value> {
-    let write = there.owner.port.update(&there.value, change, GuestNotice::Nobody);
+) -> Result<Event> {
+    let write = there.owner.port.update(&there.event, change, GuestNotice::Nobody);
     let own = &there.owner.account.email;
     let entry = AuditEntry::new(own, LoggedTool::CALENDAR_SAVE, "update").with_id(&there.handle);
     // Exceptions that follow would not be undone.
@@ -166,7 +161,7 @@ async fn update_item(
         let write = async { write.await.map(Some) };
         let logged = LoggedWrite { target: there, change: Some(change), entry };
         let written = write_event(ctx, logged, report, write).await;
-        written.map(Option::unwrap_or_default)
+        written.map(|event| event.unwrap_or_else(|| there.event.clone()))
     } else {
         run_logged(ctx, entry, &mut report.notes, write, |_| None).await
     }

@@ -6,6 +6,7 @@ use daysheet_core::budget::LongText;
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::encode::Document;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event::Event;
 use daysheet_core::event::time::zone_label;
 use daysheet_core::flatten::{RowContext, RowRoom};
 use daysheet_core::ids::EventId;
@@ -16,7 +17,6 @@ use daysheet_core::text::fence::theirs;
 use daysheet_core::text::{self, Note, NoteKey, note};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use super::calendars::{self, calendar_list};
 use super::ics::{FetchedEvent, FetchedEvents, ics_document};
@@ -42,7 +42,7 @@ pub(super) async fn events_by_id(ctx: &Context, request: &CalendarSearch) -> Res
     }
     let mut notes = std::mem::take(&mut whole.notes);
     if request.form == EventForm::Ics {
-        let text = ics_document(ctx, &whole, &zone, &mut notes).await;
+        let text = ics_document(&whole, &zone, &mut notes).await;
         notes.insert(0, note!("events: {}, as iCalendar", whole.events.len()));
         return Ok(WholeAnswer {
             texts: vec![LongText {
@@ -85,23 +85,19 @@ async fn series_of(whole: FetchedEvents) -> FetchedEvents {
     let mut shown: Vec<(usize, EventId)> = Vec::new();
     let mut found = Vec::new();
     for event in events {
-        let port = accounts.get(event.account).map(|(_, port)| port);
-        let facts = port.and_then(|port| port.event_data(&event.item));
-        let Some(facts) = facts else {
-            found.push(event);
-            continue;
-        };
-        let Some(series) = facts.series else {
-            shown.push((event.account, facts.id));
+        let Some(series) = event.event.series.clone() else {
+            shown.push((event.account, event.event.id.clone()));
             found.push(event);
             continue;
         };
         if shown.contains(&(event.account, series.clone())) {
             continue;
         }
-        if let Some(port) = port {
+        if let Some((_, port)) = accounts.get(event.account) {
             match port.event(std::slice::from_ref(&series)).await.into_iter().next() {
-                Some(Ok(item)) => found.push(FetchedEvent { item, account: event.account }),
+                Some(Ok(series)) => {
+                    found.push(FetchedEvent { event: series, account: event.account });
+                }
                 Some(Err(error)) => notes.push(Note::from(&error).with_key(NoteKey::Missing)),
                 None => {}
             }
@@ -122,7 +118,7 @@ async fn whole_rows(
     let mut tables = Vec::new();
     for (at, (account, port)) in whole.accounts.iter().enumerate() {
         let mine = whole.events.iter().filter(|one| one.account == at);
-        let items: Vec<Value> = mine.map(|one| one.item.clone()).collect();
+        let events: Vec<&Event> = mine.map(|one| &one.event).collect();
         let mut names = HashMap::new();
         if columns.iter().any(|field| field.name == "calendar") {
             // A failure costs only the names of calendars.
@@ -137,11 +133,10 @@ async fn whole_rows(
             room: RowRoom::One,
             ..ctx.context_for(port.api(), &label, account)
         };
-        let mut rows = rows_of(&context, &EVENT, columns, &items, notes);
+        let mut rows = rows_of(&context, &EVENT, columns, &events, notes);
         assign_handles(ctx, &mut rows, account).await?;
-        let facts: Vec<_> = items.iter().map(|item| port.event_data(item)).collect();
-        notes.extend(fill_rules(&mut rows, &facts, &**port, &context).await);
-        remember_events(ctx, &rows, facts.into_iter()).await?;
+        notes.extend(fill_rules(&mut rows, &events, &**port, &context).await);
+        remember_events(ctx, &rows, events).await?;
         tables.push(rows);
     }
     let order = whole.events.iter().map(|one| one.account);
@@ -204,7 +199,7 @@ pub(super) async fn fetch_whole(
                 let mut items = items.into_iter();
                 for (at, _) in group {
                     match items.next() {
-                        Some(Ok(item)) => found.push((at, FetchedEvent { item, account })),
+                        Some(Ok(event)) => found.push((at, FetchedEvent { event, account })),
                         Some(Err(error)) => failed.push((name(at), error)),
                         None => failed.push((
                             name(at),

@@ -6,29 +6,23 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use daysheet_core::choice::WordChoice;
 use daysheet_core::event::time::{self, EventTime, ZonedTime};
-use daysheet_core::event::{Event, EventGuest, EventVisibility, ShowAs};
-use daysheet_core::flatten::{self, RowContext, RowRoom};
+use daysheet_core::event::{Event, EventGuest};
+use daysheet_core::flatten;
 use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::Calendars;
-use daysheet_core::schemas::EVENT;
 use daysheet_core::text::{Note, TextKind, is_invisible, note, quoted, shown};
 use daysheet_core::time_parse::ParsedTime;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::Value;
-
-use crate::pipeline::context::Context;
 
 /// The number of series completed concurrently.
 const AT_ONCE: usize = 4;
 
 /// Builds the document of completely fetched events, and adds notes on missing parts.
 pub(super) async fn ics_document(
-    ctx: &Context,
     whole: &FetchedEvents,
     zone: &TimeZone,
     notes: &mut Vec<Note>,
@@ -41,30 +35,20 @@ pub(super) async fn ics_document(
     for events in whole.events.chunks(AT_ONCE) {
         let groups = join_all(events.iter().map(|event| async {
             let (account, port) = whole.accounts.get(event.account)?;
-            Some((account, port, family(&**port, &event.item).await))
+            Some((account, family(&**port, &event.event).await))
         }));
-        for (account, port, (items, note)) in groups.await.into_iter().flatten() {
+        for (account, (family, note)) in groups.await.into_iter().flatten() {
             notes.extend(note);
-            let context = RowContext {
-                zone,
-                room: RowRoom::One,
-                ..ctx.context_for(port.api(), account.email.as_str(), account)
-            };
             let mut cancelled = Vec::new();
             let first = document.entries.len();
-            for item in items {
-                let Some(facts) = port.event_data(&item) else {
-                    continue;
-                };
-                let updated = EVENT.field("updated");
-                let updated = updated.and_then(|it| flatten::instant(it, &item, &context));
-                written = written.max(updated.unwrap_or(written));
-                if let (true, Some(_), Some(at)) = (facts.cancelled, &facts.series, facts.original)
+            for event in family {
+                written = written.max(event.updated.unwrap_or(written));
+                if let (true, Some(_), Some(at)) = (event.cancelled, &event.series, event.original)
                 {
                     cancelled.push(at);
                     continue;
                 }
-                document.entries.push(entry(&item, &facts, &context, account));
+                document.entries.push(entry(event, zone, account));
             }
             // Deleted occurrences become exceptions of the rule.
             let master = document.entries.get_mut(first);
@@ -114,83 +98,67 @@ fn unfold_joiners(mut text: String) -> String {
 
 /// Returns a recurring event with its exceptions, or any other event alone; with a note if the
 /// exceptions are unknown.
-async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>) {
-    let alone = vec![item.clone()];
-    let Some(facts) = port.event_data(item) else {
-        return (alone, None);
-    };
-    let (Some(_), Some(uid)) = (&facts.repeat, &facts.uid) else {
+async fn family(port: &dyn Calendars, event: &Event) -> (Vec<Event>, Option<Note>) {
+    let alone = vec![event.clone()];
+    let (Some(_), Some(uid)) = (&event.repeat, &event.uid) else {
         return (alone, None);
     };
     let all = match port.by_uid(uid).await {
         Ok(all) => all,
         Err(error) => {
             let note =
-                note!("{}: changed occurrences are unknown: {}", quoted(&facts.title), error);
+                note!("{}: changed occurrences are unknown: {}", quoted(&event.title), error);
             return (alone, Some(note));
         }
     };
-    let exceptions = all.into_iter().filter(|other| {
-        let other = port.event_data(other);
-        other.is_some_and(|other| other.series.as_ref() == Some(&facts.id))
-    });
+    let exceptions = all.into_iter().filter(|other| other.series.as_ref() == Some(&event.id));
     (alone.into_iter().chain(exceptions).collect(), None)
 }
 
-/// Converts one event to an iCalendar entry.
-fn entry(item: &Value, facts: &Event, context: &RowContext, account: &Account) -> IcalEvent {
-    let column = |name: &str| -> Vec<String> {
-        let field = EVENT.field(name);
-        let texts = field.map(|field| flatten::texts(field, item, context));
-        texts.unwrap_or_default()
-    };
-    let word = |name: &str| column(name).into_iter().next().unwrap_or_default();
+/// Converts an event to an iCalendar entry. Times of events without a zone are in `zone`.
+fn entry(event: Event, zone: &TimeZone, account: &Account) -> IcalEvent {
     // The event's own zone, in which its rule recurs.
-    let zone =
-        facts.zone.as_deref().and_then(time::find_zone).unwrap_or_else(|| context.zone.clone());
+    let zone = event.zone.as_deref().and_then(time::find_zone).unwrap_or_else(|| zone.clone());
     let moment = |time: EventTime| match time {
         EventTime::Day(day) => ZonedTime::Day(day),
         EventTime::At(at) => ParsedTime::At(zone.to_datetime(at), at).moment(&zone),
     };
-    let uid = facts.uid.as_deref().unwrap_or(facts.id.as_str());
+    let uid = event.uid.as_deref().unwrap_or(event.id.as_str());
+    let named = IcalEvent::new(uid, moment(event.start), moment(event.end));
     IcalEvent {
-        recurrence_id: facts.series.as_ref().and(facts.original),
-        repeat: facts.repeat.clone(),
-        title: facts.title.clone(),
-        place: facts.place.clone(),
-        notes: flatten::plain(facts.notes.clone().unwrap_or_default()),
-        organizer: organizer(facts, &word("organizer"), word("organizer_address"), account),
-        guests: facts.guests.clone(),
-        show: ShowAs::from_word(&word("show")).unwrap_or(ShowAs::Busy),
-        visibility: EventVisibility::from_word(&word("visibility"))
-            .unwrap_or(EventVisibility::Default),
-        reminder: word("reminder").parse().ok(),
-        categories: column("category"),
-        link: facts.link.clone(),
-        cancelled: facts.cancelled,
-        ..IcalEvent::new(uid, moment(facts.start), moment(facts.end))
+        recurrence_id: event.series.as_ref().and(event.original),
+        organizer: organizer(&event, account),
+        repeat: event.repeat,
+        title: event.title,
+        place: event.place,
+        notes: flatten::plain(event.notes.unwrap_or_default()),
+        guests: event.guests,
+        show: event.show,
+        visibility: event.visibility,
+        reminder: event.reminder,
+        categories: event.categories,
+        link: event.link,
+        cancelled: event.cancelled,
+        ..named
     }
 }
 
 /// Returns the organizer of a meeting; `None` for an event without guests.
-fn organizer(facts: &Event, name: &str, address: String, account: &Account) -> Option<EventGuest> {
-    if facts.guests.is_empty() {
-        return None;
-    }
-    let own = name == "me";
-    let address = if address.is_empty() && own { account.email.clone() } else { address.into() };
-    let known = !own && !name.is_empty() && address != name;
-    (!address.is_empty()).then(|| EventGuest {
-        address,
-        name: known.then(|| name.to_owned()),
-        me: own,
-        ..EventGuest::default()
-    })
+fn organizer(event: &Event, account: &Account) -> Option<EventGuest> {
+    let organizer = event.organizer.as_ref().filter(|_| !event.guests.is_empty())?;
+    let address = if organizer.address.is_empty() && organizer.me {
+        account.email.clone()
+    } else {
+        organizer.address.clone()
+    };
+    let name = organizer.name.clone().filter(|_| !organizer.me);
+    let me = organizer.me;
+    (!address.is_empty()).then(|| EventGuest { address, name, me, ..EventGuest::default() })
 }
 
 /// A completely fetched event.
 pub(super) struct FetchedEvent {
-    pub(super) item: Value,
+    pub(super) event: Event,
     /// The position of its account.
     pub(super) account: usize,
 }

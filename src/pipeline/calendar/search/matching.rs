@@ -117,28 +117,24 @@ struct EventText {
 }
 
 /// Returns true if the query matches an event.
-pub(super) fn matches_event(
-    query: &EventQuery,
-    item: &serde_json::Value,
-    facts: &Event,
-    context: &RowContext,
-) -> bool {
+pub(super) fn matches_event(query: &EventQuery, event: &Event, context: &RowContext) -> bool {
     let fits = match query.answered {
         None => true,
-        Some(true) => !facts.own && facts.answer.is_some(),
-        Some(false) => facts.unanswered && !facts.cancelled,
+        Some(true) => !event.own && event.answer.is_some(),
+        Some(false) => event.unanswered && !event.cancelled,
     };
     if !fits {
         return false;
     }
     let column = |name: &str| -> Vec<Vec<String>> {
-        let texts = EVENT.field(name).map(|field| flatten::texts(field, item, context));
+        let texts = EVENT.field(name).map(|field| flatten::texts(field, event, context));
         texts.unwrap_or_default().iter().map(|text| words(text)).collect()
     };
+    // As answers name the organizer: the user is `me`.
     let mut organizer = column("organizer");
-    organizer.extend(column("organizer_address"));
+    organizer.extend(event.organizer.as_ref().map(|one| words(one.address.as_str())));
     let mut guests = Vec::new();
-    for guest in &facts.guests {
+    for guest in &event.guests {
         guests.push(words(guest.address.as_str()));
         guests.extend(guest.name.as_deref().map(words));
         // Answers call the user `me`, so that word is found, too.
@@ -146,15 +142,13 @@ pub(super) fn matches_event(
             guests.push(vec!["me".to_owned()]);
         }
     }
-    let mut notes = column("notes");
-    notes.extend(facts.notes.as_deref().map(words));
     let spoken = EventText {
-        title: vec![words(&facts.title)],
-        notes,
+        title: vec![words(&event.title)],
+        notes: column("notes"),
         organizer,
         guests,
-        category: column("category"),
-        place: vec![words(&facts.place)],
+        category: event.categories.iter().map(|name| words(name)).collect(),
+        place: vec![words(&event.place)],
     };
     spoken.matches(&query.words)
 }

@@ -48,8 +48,8 @@ pub(super) fn merge(parts: &mut [AgendaPart], limit: usize) -> MergedRows {
         }
     }
     all.sort_by(|(one_part, one), (other_part, other)| {
-        (one.at, &one.facts.title, one_part, &one.facts.id)
-            .cmp(&(other.at, &other.facts.title, other_part, &other.facts.id))
+        (one.at, &one.event.title, one_part, &one.event.id)
+            .cmp(&(other.at, &other.event.title, other_part, &other.event.id))
     });
     // From `known` on, a row may have to follow one that is not fetched yet.
     let fit = all.partition_point(|(_, row)| row.at.start() < known);

@@ -13,12 +13,11 @@ use daysheet_core::event::Event;
 use daysheet_core::flatten::RowContext;
 use daysheet_core::ids::{AccountId, EventId};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{Calendars, EventListRequest};
-use daysheet_core::provider::{Account, ListPage};
+use daysheet_core::provider::Account;
+use daysheet_core::provider::calendar::{Calendars, EventListRequest, EventPage};
 use daysheet_core::text::{Note, note, quoted};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use super::calendars::{KnownCalendar, names_by_id};
 use super::matching::{self, EventQuery};
@@ -50,8 +49,7 @@ pub(super) struct AgendaRequest<'a> {
 /// An event that becomes a row.
 #[derive(Clone)]
 pub(super) struct EventRow {
-    pub(super) item: Value,
-    pub(super) facts: Event,
+    pub(super) event: Event,
     pub(super) at: EventPosition,
     pub(super) mark: IdDigest,
     /// The position of its calendar among those queried.
@@ -221,7 +219,7 @@ impl GatheredEvents {
     fn drop_exceptions(&mut self) {
         let Self { rows, masters, .. } = self;
         let in_series =
-            |row: &EventRow| row.facts.series.as_ref().is_some_and(|id| masters.contains(id));
+            |row: &EventRow| row.event.series.as_ref().is_some_and(|id| masters.contains(id));
         rows.retain(|row| !in_series(row));
     }
 
@@ -273,8 +271,8 @@ impl GatheredEvents {
     }
 
     /// Adds a page of a calendar, by the position of the calendar; or its error.
-    fn add_page(&mut self, calendar: usize, page: Result<ListPage>, search: &AccountSearch<'_>) {
-        let AccountSearch { port, request, context, .. } = search;
+    fn add_page(&mut self, calendar: usize, page: Result<EventPage>, search: &AccountSearch<'_>) {
+        let AccountSearch { request, context, .. } = search;
         let Some(sheet) = self.sheets.get_mut(calendar) else {
             return;
         };
@@ -292,45 +290,35 @@ impl GatheredEvents {
         let next = page.next.filter(|next| Some(next) != sheet.next.as_ref());
         sheet.open = next.is_some();
         sheet.next = next;
-        self.names.extend(page.names);
-        for note in page.notes {
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
-        for item in page.items {
-            let Some(facts) = port.event_data(&item) else {
-                self.odd += 1;
-                continue;
-            };
-            let at = EventPosition::new(facts.start, facts.end, request.zone);
-            if request.series && facts.repeat.is_some() {
-                self.masters.insert(facts.id.clone());
+        self.odd += page.unreadable;
+        for event in page.events {
+            let at = EventPosition::new(event.start, event.end, request.zone);
+            if request.series && event.repeat.is_some() {
+                self.masters.insert(event.id.clone());
             }
             // Series are not sorted, so they do not show up to which start a calendar is complete.
             if !request.series {
                 let known = at.instant().checked_sub(ZONES).unwrap_or(Timestamp::MIN);
                 sheet.known = sheet.known.max(known.as_microsecond());
             }
-            let (start, end) = (at.instant(), facts.end.instant(request.zone));
-            let whole = request.series && facts.repeat.is_some();
+            let (start, end) = (at.instant(), event.end.instant(request.zone));
+            let whole = request.series && event.repeat.is_some();
             if at < sheet.at || !(whole || request.range.has(start, end)) {
                 continue;
             }
-            let mark = mark(&facts, &self.account);
+            let mark = mark(&event, &self.account);
             if request.seen.contains(&mark) {
                 continue;
             }
             if let Some(query) = request.query {
                 self.looked += 1;
-                if !matching::matches_event(query, &item, &facts, context) {
+                if !matching::matches_event(query, &event, context) {
                     continue;
                 }
             }
             self.rows.push(EventRow {
-                rank: (facts.own, sheet.calendar.is_writable()),
-                item,
-                facts,
+                rank: (event.own, sheet.calendar.is_writable()),
+                event,
                 at,
                 mark,
                 calendar,

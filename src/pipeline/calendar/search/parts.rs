@@ -12,7 +12,6 @@ use daysheet_core::schemas::{EVENT, TableColumn};
 use daysheet_core::text::{Note, note, ours};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use super::calendars::{CalendarSelector, find_calendars, forget_calendars};
 use super::pages::{AccountSearch, AgendaPart, AgendaRequest, EventRow, fetch_pages};
@@ -132,7 +131,7 @@ pub(super) async fn event_rows(
     for (at, part) in parts.iter().enumerate() {
         let mine: Vec<&EventRow> =
             shown.iter().filter(|(owner, _)| *owner == at).map(|(_, row)| row).collect();
-        let items: Vec<_> = mine.iter().map(|row| row.item.clone()).collect();
+        let events: Vec<&Event> = mine.iter().map(|row| &row.event).collect();
         let context = RowContext {
             zone,
             names: &part.gathered.names,
@@ -141,12 +140,11 @@ pub(super) async fn event_rows(
             ..ctx.context_for(part.port.api(), &part.label, &part.account)
         };
         let mut own = Vec::new();
-        let mut rows = rows_of(&context, &EVENT, columns, &items, &mut own);
+        let mut rows = rows_of(&context, &EVENT, columns, &events, &mut own);
         assign_handles(ctx, &mut rows, &part.account).await?;
-        own.extend(beginnings(part.port.capabilities(), columns, &items, &context));
-        let facts: Vec<_> = mine.iter().map(|row| Some(row.facts.clone())).collect();
-        own.extend(fill_rules(&mut rows, &facts, &*part.port, &context).await);
-        remember_events(ctx, &rows, facts.into_iter()).await?;
+        own.extend(beginnings(part.port.capabilities(), columns, &events));
+        own.extend(fill_rules(&mut rows, &events, &*part.port, &context).await);
+        remember_events(ctx, &rows, events).await?;
         notes.extend(own.into_iter().map(name_account(plan.merged, &part.label)));
         tables.push(rows);
     }
@@ -160,15 +158,15 @@ pub(super) async fn event_rows(
 }
 
 /// Writes the rules of their series into rows of occurrences, because the services' objects lack
-/// them. `facts` has the facts of each row, in order. Returns a note on omitted series.
+/// them. `events` has the event of each row, in order. Returns a note on omitted series.
 pub(super) async fn fill_rules(
     rows: &mut RowTable,
-    facts: &[Option<Event>],
+    events: &[&Event],
     port: &dyn Calendars,
     context: &RowContext<'_>,
 ) -> Option<Note> {
     let rule = EVENT.field("repeats").filter(|field| rows.columns().contains(field))?;
-    let series_at = |at: usize| facts.get(at)?.as_ref()?.series.clone();
+    let series_at = |at: usize| events.get(at)?.series.clone();
     let mut ids: Vec<EventId> = Vec::new();
     for id in (0..rows.len()).filter_map(series_at) {
         if !ids.contains(&id) {
@@ -181,8 +179,8 @@ pub(super) async fn fill_rules(
     let mut rules = Vec::new();
     for (id, answer) in ids.into_iter().zip(answers) {
         // A series that could not be read is counted as left out below.
-        let Ok(item) = answer else { continue };
-        let (table, _) = flatten::flatten(&EVENT, &[rule], std::slice::from_ref(&item), context);
+        let Ok(series) = answer else { continue };
+        let (table, _) = flatten::flatten(&EVENT, &[rule], std::slice::from_ref(&series), context);
         rules.extend(table.cell(0, rule.name).map(|cell| (id, cell.clone())));
     }
     for at in 0..rows.len() {
@@ -205,16 +203,15 @@ pub(super) async fn fill_rules(
 fn beginnings(
     can: &CalendarCapabilities,
     columns: &[&'static TableColumn],
-    items: &[Value],
-    context: &flatten::RowContext,
+    events: &[&Event],
 ) -> Option<Note> {
-    let notes = columns.iter().find(|field| field.name == "notes")?;
+    columns.iter().find(|field| field.name == "notes")?;
     let preview = can.preview?;
-    let long = |item: &&Value| {
-        let texts = flatten::texts(notes, item, context);
-        texts.iter().any(|text| text.chars().count() >= preview)
+    let long = |event: &&&Event| {
+        let notes = event.notes.clone().map(flatten::plain);
+        notes.is_some_and(|notes| notes.chars().count() >= preview)
     };
-    match items.iter().filter(long).count() {
+    match events.iter().filter(long).count() {
         count @ 1.. => Some(note!(
             "notes: {}'s lists have at most {} characters, and {} may be longer: \
              calendar_search ids=ID fields=notes has all",

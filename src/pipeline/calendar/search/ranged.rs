@@ -59,7 +59,7 @@ impl RangedEvents {
     pub(crate) fn events(&self) -> impl Iterator<Item = (&Event, &KnownCalendar)> {
         self.rows.iter().filter_map(|(part, row)| {
             let sheet = self.parts.get(*part)?.gathered.sheets.get(row.calendar)?;
-            Some((&row.facts, &sheet.calendar))
+            Some((&row.event, &sheet.calendar))
         })
     }
 }
@@ -82,12 +82,12 @@ impl ShownEvents<'_> {
 
     /// Names an event by its position: its handle, title and time.
     pub(super) fn mention(&self, at: usize, zone: &TimeZone) -> Option<String> {
-        let (_, EventRow { facts, .. }) = self.ranged.rows.get(at)?;
+        let (_, EventRow { event, .. }) = self.ranged.rows.get(at)?;
         let Some(RowCell::Handle(kind, number)) = self.handle(at) else {
             return None;
         };
-        let when = span(facts.start, facts.end, zone);
-        Some(format!("{kind}{number} {} {when}", quoted(&facts.title)))
+        let when = span(event.start, event.end, zone);
+        Some(format!("{kind}{number} {} {when}", quoted(&event.title)))
     }
 }
 
@@ -121,7 +121,7 @@ impl RangedEvents {
         let part = self.parts.get(*part)?;
         let calendar = &part.gathered.sheets.get(row.calendar)?.calendar;
         let own = &part.account.email;
-        let facts = &row.facts;
+        let facts = &row.event;
         let guests = others(&facts.guests, own).len();
         Some(EventStanding {
             calendar: calendar.name.clone(),
@@ -252,7 +252,7 @@ pub(crate) fn clash_rows(
     zone: &TimeZone,
 ) -> RowTable {
     let ranged = shown.ranged;
-    let facts = |at: usize| ranged.rows.get(at).map(|(_, row)| &row.facts);
+    let facts = |at: usize| ranged.rows.get(at).map(|(_, row)| &row.event);
     let access = ctx.config.access;
     let objects: Vec<Value> = found
         .iter()

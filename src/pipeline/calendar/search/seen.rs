@@ -34,13 +34,13 @@ pub(crate) fn substance(facts: &Event) -> [u8; 8] {
 pub(crate) async fn remember_events(
     ctx: &Context,
     rows: &RowTable,
-    facts: impl Iterator<Item = Option<Event>>,
+    events: impl IntoIterator<Item = &Event>,
 ) -> Result<()> {
     let shown: Vec<_> = rows
         .rows()
-        .zip(facts)
-        .filter_map(|(row, facts)| match row.first() {
-            Some(RowCell::Handle('e', number)) => Some((*number, substance(&facts?))),
+        .zip(events)
+        .filter_map(|(row, event)| match row.first() {
+            Some(RowCell::Handle('e', number)) => Some((*number, substance(event))),
             _ => None,
         })
         .collect();

@@ -6,6 +6,9 @@ use daysheet_core::budget::LongText;
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::progress;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event::{Event, Invitation};
+use daysheet_core::flatten::RowObject;
+use daysheet_core::ids::{EventId, MessageId};
 use daysheet_core::provider::Account;
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{ATTACHMENT_TEXT, CONTACT, INSIDE, INVITATION, Table};
@@ -347,17 +350,21 @@ async fn add_line(
         }
         AnswerLine::Block(ContentBlock::Rows { table, objects, more, next }) => {
             let message = wanted.chosen.message().id;
-            let (rows, columns) = match table {
-                RowsOf::Invitation => (&mut answer.events, EVENTS),
-                RowsOf::Contact => (&mut answer.people, PEOPLE),
-            };
-            let objects: Vec<Value> = objects
-                .iter()
-                .take(MAX_BLOCKS)
-                .map(|one| cleared(one, columns, message.as_str()))
-                .collect();
-            let new = rows_like(ctx, rows, &objects, account, notes).await?;
-            rows.append(new);
+            let objects = objects.into_iter().take(MAX_BLOCKS);
+            match table {
+                RowsOf::Invitation => {
+                    let events = objects.filter_map(|one| invitation(one, &message));
+                    let events: Vec<Invitation> = events.collect();
+                    let new = rows_like(ctx, &answer.events, &events, account, notes).await?;
+                    answer.events.append(new);
+                }
+                RowsOf::Contact => {
+                    let people: Vec<Value> =
+                        objects.map(|one| cleared(&one, PEOPLE, message.as_str())).collect();
+                    let new = rows_like(ctx, &answer.people, &people, account, notes).await?;
+                    answer.people.append(new);
+                }
+            }
             notes.extend(findings::more_rows(table, more, &id, next));
         }
         AnswerLine::Block(ContentBlock::Files { files, more, next }) => {
@@ -401,13 +408,16 @@ fn add_text(
 }
 
 /// Makes rows with the columns of a table from objects of ours.
-async fn rows_like(
+async fn rows_like<'a, O>(
     ctx: &Context,
     table: &RowTable,
-    objects: &[Value],
+    objects: &'a [O],
     account: &Account,
     notes: &mut Vec<Note>,
-) -> Result<RowTable> {
+) -> Result<RowTable>
+where
+    RowObject<'a>: From<&'a O>,
+{
     let mut rows = rows_of(&ctx.local(), table.table(), table.columns(), objects, notes);
     assign_handles(ctx, &mut rows, account).await?;
     Ok(rows)
@@ -460,6 +470,14 @@ fn cleared(object: &Value, columns: &[&str], message: &str) -> Value {
         Some(((*name).to_owned(), value))
     });
     Value::Object(members.collect::<Map<_, _>>())
+}
+
+/// Returns an event that a worker read from a file of a message, without what only a calendar can
+/// say of it; `None` if it is not an event.
+fn invitation(object: Value, message: &MessageId) -> Option<Invitation> {
+    let read: Invitation = serde_json::from_value(object).ok()?;
+    let event = Event { id: EventId::default(), wire: Value::Null, ..read.event };
+    Some(Invitation { message: message.clone(), event, known: None, clashes: Vec::new(), ..read })
 }
 
 /// Returns a file inside another as an object of its table.

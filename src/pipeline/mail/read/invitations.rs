@@ -6,15 +6,15 @@
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::error::Result;
 use daysheet_core::event::time::{self, EventTime};
-use daysheet_core::event::{Event, EventGuest};
+use daysheet_core::event::{Event, EventGuest, Invitation};
 use daysheet_core::flatten::RowContext;
-use daysheet_core::ical::{self, IcalEvent, rows};
+use daysheet_core::ical::{self, IcalEvent};
+use daysheet_core::ids::MessageId;
 use daysheet_core::provider::Account;
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{ColumnLevel, INVITATION};
 use daysheet_core::text::{Note, note, ours, quoted};
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
 
 use super::messages::{FetchedMessage, by_account};
 use crate::pipeline::calendar::clashes::TimeClaim;
@@ -47,10 +47,11 @@ pub(super) async fn add_invitations(
                 continue;
             };
             let owner = calendar_owner(ctx, account.clone()).await?;
-            for mut event in read_invitation(ctx, text, &owner, &mut response.notes).await? {
-                event.insert("message".to_owned(), one.target.id.as_str().into());
-                objects.push(Value::Object(event));
-            }
+            let found = read_invitation(ctx, text, &owner, &mut response.notes).await?;
+            let message = MessageId::from(one.target.id.as_str());
+            objects.extend(
+                found.into_iter().map(|one| Invitation { message: message.clone(), ..one }),
+            );
         }
         let context = RowContext { zone, ..ctx.local() };
         let mut rows = rows_of(&context, &INVITATION, &columns, &objects, &mut response.notes);
@@ -75,13 +76,13 @@ struct InvitedEvent<'a> {
     owner: &'a CalendarOwner,
 }
 
-/// Reads the calendar part of one message: an object of the table for each of its events.
+/// Reads the calendar part of one message.
 async fn read_invitation(
     ctx: &Context,
     text: &str,
     owner: &CalendarOwner,
     notes: &mut Vec<Note>,
-) -> Result<Vec<Map<String, Value>>> {
+) -> Result<Vec<Invitation>> {
     let document = match ical::read(text, &ctx.config.zone) {
         Ok(document) => document,
         Err(error) => {
@@ -105,17 +106,17 @@ async fn read_invitation(
     let mut objects = Vec::new();
     for (entry, timed) in entries.into_iter().take(MAX_EVENTS) {
         let invited = InvitedEvent { kind: &kind, entry, timed, owner };
-        objects.push(event_object(ctx, &invited, notes).await?);
+        objects.push(compared(ctx, &invited, notes).await?);
     }
     Ok(objects)
 }
 
-/// Compares an event with the calendar, and returns it as an object of the table.
-async fn event_object(
+/// Compares an event with the calendar.
+async fn compared(
     ctx: &Context,
     invited: &InvitedEvent<'_>,
     notes: &mut Vec<Note>,
-) -> Result<Map<String, Value>> {
+) -> Result<Invitation> {
     let InvitedEvent { kind, entry, timed, owner } = *invited;
     let facts = known_events(invited, notes).await;
     let same = same_event(ctx, entry, &facts);
@@ -142,18 +143,17 @@ async fn event_object(
             ours(time::start(facts.start, &ctx.config.zone))
         ));
     }
-    // An entry without a time takes the time in the calendar.
-    let known = same.map(|facts| (facts.start, facts.end));
-    let times = if timed { Some((entry.start.when(), entry.end.when())) } else { known };
     // Answers to another time do not apply to this one.
     let answered = same.filter(|_| moved.is_none());
     let guests = guests(entry, kind, answered, &owner.account);
-    let mut object = rows::object(kind, entry, &guests, times);
-    object.extend([
-        ("event".to_owned(), same.map(|event| event.id.as_str()).into()),
-        ("clashes".to_owned(), clashes.into()),
-    ]);
-    Ok(object)
+    let mut invitation = entry.invitation(kind, timed);
+    // An entry without a time takes the time in the calendar.
+    if let (false, Some(known)) = (timed, same) {
+        invitation.is_timeless = false;
+        (invitation.event.start, invitation.event.end) = (known.start, known.end);
+    }
+    invitation.event.guests = guests;
+    Ok(Invitation { known: same.map(|event| event.id.clone()), clashes, ..invitation })
 }
 
 /// Returns the events of the calendar with the UID of an event. A calendar that cannot be read
@@ -173,8 +173,7 @@ async fn known_events(invited: &InvitedEvent<'_>, notes: &mut Vec<Note>) -> Vec<
         ));
         Vec::new()
     });
-    let facts = found.iter().filter_map(|event| port.event_data(event));
-    facts.filter(|facts| !facts.cancelled).collect()
+    found.into_iter().filter(|event| !event.cancelled).collect()
 }
 
 /// Returns the event of the calendar that an entry is about.

@@ -240,6 +240,11 @@ fn only_safe_html_is_passed_on() {
     assert_eq!(clean_html(&slow), None);
     let quoted = format!("<p {}>", (0..50_000).map(|n| format!("a{n}='>' ")).collect::<String>());
     assert_eq!(clean_html(&quoted), None);
+    // A browser would repeat all of the fonts in each paragraph.
+    let fonts: String = (0..200).map(|n| format!("<font a={n}>")).collect();
+    let repeated = format!("<p>{fonts}</p>{}", "<p>x".repeat(15_000));
+    assert!(clean_html(&repeated).unwrap().len() < repeated.len());
+    assert_eq!(clean_html(&"<div>".repeat(20_000)).unwrap().len(), 200 * "<div></div>".len());
 }
 
 proptest! {

@@ -4,56 +4,21 @@
 //! many. [`gives_orders`] is for text that people see, most of which is honest;
 //! [`gives_orders_unseen`] is for text that people do not see, hardly any of which is honest.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::line::cell;
 
 /// Verbs of an order to an assistant to do something else, in lower case.
-const VERBS: &[&str] = &[
-    "ignore",
-    "disregard",
-    "forget",
-    "override",
-    "ignoriere",
-    "ignoriert",
-    "ignorieren",
-    "missachte",
-    "vergiss",
-    "vergesst",
-    "vergessen",
-    "ignorez",
-    "ignorer",
-    "oublie",
-    "oubliez",
-    "oublier",
-    "ignora",
-    "ignorad",
-    "ignorar",
-    "olvida",
-    "olvide",
-    "olvidar",
-    "descarta",
-    "ignorate",
-    "ignorare",
-    "dimentica",
-    "dimenticate",
-    "esqueça",
-    "esquece",
-    "desconsidere",
-    "desconsidera",
-    "negeer",
-    "negeren",
-    "vergeet",
-    "ignoruj",
-    "zignoruj",
-    "zapomnij",
-    "pomiń",
-    "игнорируй",
-    "игнорируйте",
-    "проигнорируй",
-    "забудь",
-    "забудьте",
-];
+static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let verbs = "\
+        ignore|disregard|forget|override|ignoriere|ignoriert|ignorieren|missachte|vergiss|\
+        vergesst|vergessen|ignorez|ignorer|oublie|oubliez|oublier|ignora|ignorad|ignorar|olvida|\
+        olvide|olvidar|descarta|ignorate|ignorare|dimentica|dimenticate|esqueça|esquece|\
+        desconsidere|desconsidera|negeer|negeren|vergeet|ignoruj|zignoruj|zapomnij|pomiń|\
+        игнорируй|игнорируйте|проигнорируй|забудь|забудьте";
+    verbs.split('|').collect()
+});
 /// Words that distinguish an assistant's instructions from the instructions for a lamp.
 const ORDERED: &[&str] = &[
     "all", "your", "system", "alle", "deine", "sämtliche", "toutes", "tes", "todas", "tus",
@@ -118,80 +83,32 @@ const ALL: &[&str] = &[
     "все",
 ];
 /// Phrases that address only an assistant: words in lower case, separated by single spaces.
-const PHRASES: &[&str] = &[
-    "do not tell the user",
-    "don t tell the user",
-    "never tell the user",
-    "without telling the user",
-    "do not inform the user",
-    "don t inform the user",
-    "without informing the user",
-    "do not mention this to the user",
-    "do not reveal this to the user",
-    "you are now in developer mode",
-    "you are now dan",
-    "you are now an unrestricted",
-    "as an ai assistant you",
-    "as an ai model you",
-    "as an ai agent you",
-    "as an ai language model you",
-    "if you are an ai assistant",
-    "if you are an ai model",
-    "if you are an ai agent",
-    "if you are a language model",
-    "if you are an llm",
-    "reveal your system prompt",
-    "print your system prompt",
-    "repeat your system prompt",
-    "output your system prompt",
-    "reveal the system prompt",
-    "new system prompt",
-    "your new instructions are",
-    "sag dem benutzer nichts",
-    "sage dem benutzer nichts",
-    "informiere den benutzer nicht",
-    "als ki assistent",
-    "en tant qu assistant ia",
-    "ne dis pas à l utilisateur",
-    "n informe pas l utilisateur",
-    "como asistente de ia",
-    "no informes al usuario",
-    "no se lo digas al usuario",
-    "come assistente ai",
-    "non dire all utente",
-    "non informare l utente",
-    "como assistente de ia",
-    "não diga ao usuário",
-    "não informe o usuário",
-    "als ai assistent",
-    "vertel de gebruiker niet",
-    "jako asystent ai",
-    "nie mów użytkownikowi",
-    "как ии ассистент",
-    "не говори пользователю",
-    "не сообщай пользователю",
-];
+const PHRASES: &str = "\
+    do not tell the user|don t tell the user|never tell the user|without telling the user|\
+    do not inform the user|don t inform the user|without informing the user|\
+    do not mention this to the user|do not reveal this to the user|you are now in developer mode|\
+    you are now dan|you are now an unrestricted|as an ai assistant you|as an ai model you|\
+    as an ai agent you|as an ai language model you|if you are an ai assistant|\
+    if you are an ai model|if you are an ai agent|if you are a language model|if you are an llm|\
+    reveal your system prompt|print your system prompt|repeat your system prompt|\
+    output your system prompt|reveal the system prompt|new system prompt|\
+    your new instructions are|sag dem benutzer nichts|sage dem benutzer nichts|\
+    informiere den benutzer nicht|als ki assistent|en tant qu assistant ia|\
+    ne dis pas à l utilisateur|n informe pas l utilisateur|como asistente de ia|\
+    no informes al usuario|no se lo digas al usuario|come assistente ai|non dire all utente|\
+    non informare l utente|como assistente de ia|não diga ao usuário|não informe o usuário|\
+    als ai assistent|vertel de gebruiker niet|jako asystent ai|nie mów użytkownikowi|\
+    как ии ассистент|не говори пользователю|не сообщай пользователю";
 /// The same in scripts without spaces.
-const UNSPACED: &[&str] = &[
-    "指示を無視",
-    "指示は無視",
-    "指示をすべて無視",
-    "命令を無視",
-    "プロンプトを無視",
-    "ユーザーに知らせない",
-    "ユーザーには知らせない",
-    "ユーザーに伝えない",
-    "不要告诉用户",
-    "不要告訴用戶",
-    "无需告知用户",
-];
+const UNSPACED: &str = "\
+    指示を無視|指示は無視|指示をすべて無視|命令を無視|プロンプトを無視|ユーザーに知らせない|\
+    ユーザーには知らせない|ユーザーに伝えない|不要告诉用户|不要告訴用戶|无需告知用户";
 /// Chinese verbs and nouns of an order, and the maximum number of characters between them.
 const IGNORE: &[&str] = &["忽略", "无视", "無視", "忘记", "忘記"];
 const DIRECTIONS: &[&str] = &["指令", "指示", "提示词", "命令"];
 const APART: usize = 12;
 /// Words for an assistant and the people it works for, in text that people do not see.
-const ADDRESSED: &[&str] =
-    &["the user", "the assistant", "language model", "system prompt", "ai assistant", "ai agent"];
+const ADDRESSED: &str = "the user|the assistant|language model|system prompt|ai assistant|ai agent";
 /// Verbs for sending something to an address, in text that people do not see.
 const SEND: &[&str] = &[
     "send", "forward", "sende", "leite", "weiterleiten", "envoie", "envoyez", "transfère", "envía",
@@ -202,36 +119,16 @@ const SEND: &[&str] = &[
 const ADDRESS: usize = 14;
 
 /// Words of which every recognised order in words has one, if it does not name instructions.
-const SIGNS: &[&str] = &[
-    "user",
-    "benutzer",
-    "utilisateur",
-    "usuario",
-    "utente",
-    "usuário",
-    "gebruiker",
-    "użytkownikowi",
-    "пользователю",
-    "assistant",
-    "assistent",
-    "asistente",
-    "assistente",
-    "asystent",
-    "ассистент",
-    "ai",
-    "llm",
-    "dan",
-    "developer",
-    "unrestricted",
-    "model",
-    "system",
-];
+const SIGNS: &str = "\
+    user|benutzer|utilisateur|usuario|utente|usuário|gebruiker|użytkownikowi|пользователю|\
+    assistant|assistent|asistente|assistente|ассистент|ai|llm|dan|developer|unrestricted|model|\
+    system";
 
 /// These words and the ones for instructions, by length in bytes: every word of every row is looked
 /// up.
 static SIGNS_BY_LENGTH: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
     let mut all: Vec<Vec<&str>> = Vec::new();
-    for sign in SIGNS.iter().chain(INSTRUCTIONS) {
+    for sign in SIGNS.split('|').chain(INSTRUCTIONS.iter().copied()) {
         all.resize(all.len().max(sign.len() + 1), Vec::new());
         all.get_mut(sign.len()).into_iter().for_each(|signs| signs.push(sign));
     }
@@ -265,7 +162,7 @@ pub fn gives_orders(raw: &str) -> bool {
         || calls(&lower)
         || speaks(raw)
         || has_phrase(&words, PHRASES)
-        || UNSPACED.iter().any(|phrase| text.contains(phrase))
+        || UNSPACED.split('|').any(|phrase| text.contains(phrase))
         || IGNORE.iter().any(|verb| text.split(verb).skip(1).any(directs))
 }
 
@@ -343,10 +240,10 @@ fn words(text: &str) -> Vec<(String, bool)> {
     words
 }
 
-fn has_phrase(words: &[(String, bool)], phrases: &[&str]) -> bool {
+fn has_phrase(words: &[(String, bool)], phrases: &str) -> bool {
     let words: Vec<&str> = words.iter().map(|(word, _)| word.as_str()).collect();
     let text = format!(" {} ", words.join(" "));
-    phrases.iter().any(|phrase| text.contains(&format!(" {phrase} ")))
+    phrases.split('|').any(|phrase| text.contains(&format!(" {phrase} ")))
 }
 
 /// Returns true if words are an order to ignore instructions.
@@ -361,6 +258,6 @@ fn overrides(words: &[(String, bool)]) -> bool {
         let has = |list: &[&str]| near().any(|word| list.contains(&word));
         has(ORDERED) || begins && has(EARLIER) && !has(OWN)
     };
-    let mut verbs = words.iter().enumerate().filter(|(_, (word, _))| VERBS.contains(&&**word));
+    let mut verbs = words.iter().enumerate().filter(|(_, (word, _))| VERBS.contains(&**word));
     verbs.any(|(at, (_, begins))| orders(at + 1, *begins))
 }

@@ -15,7 +15,7 @@ const NEW: &str = "\
     новый|новые|новым|новых|новому|старый";
 /// Words for a change.
 const CHANGED: &str = "\
-    changed|change|changes|changing|switched|geändert|ändert|änderung|gewechselt|changé|change|\
+    changed|change|changes|changing|switched|geändert|ändert|änderung|gewechselt|changé|\
     changent|modifié|modifiées|changement|cambiado|cambio|cambia|cambiato|cambiati|cambiate|\
     gewijzigd|veranderd|wijziging|mudou|mudaram|alterados|alteração|zmieniony|zmienił|zmiana|\
     ändrats|ändrat|ændret|endret|изменились|изменился|изменение";
@@ -45,8 +45,8 @@ const NUMBERS: &[&str] = &[
 ];
 /// The same in scripts without spaces, for an account that is new or has changed.
 const UNSPACED: &[&str] = &[
-    "振込先変更", "振込先が変更", "振込先の変更", "振込口座変更", "新しい口座", "新口座",
-    "口座変更", "新账户", "新账号", "账户变更", "账号变更", "新帳戶", "新帳號", "帳戶變更",
+    "振込先変更", "振込先が変更", "振込先の変更", "新しい口座", "新口座", "口座変更", "新账户",
+    "新账号", "账户变更", "账号变更", "新帳戶", "新帳號", "帳戶變更",
 ];
 
 /// Returns true for a text that names a new account, or a changed one, for payments.

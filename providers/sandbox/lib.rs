@@ -26,6 +26,7 @@ mod graph;
 mod http;
 mod load;
 mod people;
+mod refusals;
 mod routes;
 mod server;
 mod state;

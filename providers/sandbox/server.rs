@@ -146,7 +146,7 @@ async fn answer(
                     }
                 }
                 Err(RequestRefusal::TooLarge) if graph => graph::too_large(&state),
-                Err(RequestRefusal::TooLarge) => google_error::too_large(most),
+                Err(RequestRefusal::TooLarge) => google_error::too_large(&most.to_string()),
                 Err(RequestRefusal::NotLocal) => google_error::not_local(),
                 Err(RequestRefusal::Endless) => graph_error::length_required(),
                 Err(RequestRefusal::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),

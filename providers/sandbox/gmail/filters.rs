@@ -1,6 +1,5 @@
 //! Gmail's filters, stored as they were created. They are not applied to mail.
 
-use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use super::context::GmailContext;
@@ -67,12 +66,7 @@ pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
         };
         // Gmail refuses exact duplicates.
         if settings.filters.iter().any(|(_, filter)| twin(filter)) {
-            return Err(error::error(
-                StatusCode::BAD_REQUEST,
-                "FAILED_PRECONDITION",
-                "failedPrecondition",
-                "Filter already exists",
-            ));
+            return Err(error::failed_precondition("Filter already exists"));
         }
         let id = format!("ANe1Bmj{:09x}", settings.number());
         let filter = json!({ "id": id, "criteria": criteria, "action": action });

@@ -62,7 +62,7 @@ fn open(state: &RequestState, request: HttpRequest) -> Result<HttpResponse, Http
     let length: Option<usize> = length.and_then(|text| text.parse().ok());
     // Refused by the declared length, before any piece is sent.
     if length.is_some_and(|length| length > MAX_MESSAGE) {
-        return Err(error::too_large(MAX_MESSAGE));
+        return Err(error::too_large(&MAX_MESSAGE.to_string()));
     }
     let failed = |_| error::failed_precondition("No upload id");
     let id = random("ABPtcP", 24).map_err(failed)?;
@@ -97,7 +97,7 @@ fn piece(
     session.data.extend_from_slice(request.body.get(skip..).unwrap_or_default());
     let whole = total.is_some_and(|total| session.data.len() >= total);
     if session.data.len() > MAX_MESSAGE {
-        return Err(error::too_large(MAX_MESSAGE));
+        return Err(error::too_large(&MAX_MESSAGE.to_string()));
     }
     if !whole {
         // An empty body asks for the progress, so only actual pieces have to be whole units.

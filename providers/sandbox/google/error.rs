@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 
 use crate::faults::DrawnFault;
 use crate::http::HttpResponse;
+use crate::refusals::refusals;
 
 /// Returns an error in Google's JSON shape.
 ///
 /// `reason` is the older word (`notFound`), `status` the canonical one (`NOT_FOUND`). Clients read
 /// either.
-pub(crate) fn error(code: StatusCode, status: &str, reason: &str, message: &str) -> HttpResponse {
-    detailed(code, status, message, json!({ "reason": reason }), None)
+fn error(code: StatusCode, status: &str, reason: &str, message: String) -> HttpResponse {
+    detailed(code, status, &message, json!({ "reason": reason }), None)
 }
 
 /// Returns an error whose entry in `errors` has more than a reason.
@@ -47,44 +48,22 @@ pub(crate) fn merge(into: &mut Value, from: Value) {
     }
 }
 
-/// Defines refusals without details: for each its parameters, HTTP status, canonical word, reason
-/// and message.
-macro_rules! refusals {
-    ($($(#[$doc:meta])* $name:ident($($part:ident: $type:ty),*):
-        $code:ident, $status:literal, $reason:literal, $message:literal;
-    )*) => {
-        $($(#[$doc])* pub(crate) fn $name($($part: $type),*) -> HttpResponse {
-            error(StatusCode::$code, $status, $reason, &format!($message))
-        })*
-    };
-}
-
-refusals! {
-    /// 400: invalid argument.
-    invalid(message: &str): BAD_REQUEST, "INVALID_ARGUMENT", "invalidArgument", "{message}";
-    /// 400: malformed body.
-    parse_error(message: &str): BAD_REQUEST, "INVALID_ARGUMENT", "parseError", "{message}";
-    /// 400: not possible in the current state.
-    failed_precondition(message: &str): BAD_REQUEST, "FAILED_PRECONDITION", "failedPrecondition",
+// The words: canonical status and reason.
+refusals! { error => HttpResponse, &str;
+    invalid(message): BAD_REQUEST, "INVALID_ARGUMENT", "invalidArgument"; "{message}";
+    parse_error(message): BAD_REQUEST, "INVALID_ARGUMENT", "parseError"; "{message}";
+    failed_precondition(message): BAD_REQUEST, "FAILED_PRECONDITION", "failedPrecondition";
         "{message}";
-    /// 403: refused for the reason in `message`.
-    forbidden(message: &str): FORBIDDEN, "PERMISSION_DENIED", "forbidden", "{message}";
-    /// 404: a well-formed id that does not exist.
-    not_found(): NOT_FOUND, "NOT_FOUND", "notFound", "Requested entity was not found.";
-    /// 404: a path or method that the API does not have.
-    no_method(): NOT_FOUND, "NOT_FOUND", "notFound", "Method not found.";
-    /// 409: the name is taken.
-    conflict(message: &str): CONFLICT, "ABORTED", "aborted", "{message}";
-    /// 413: a request body larger than the limit in bytes.
-    too_large(most: usize): PAYLOAD_TOO_LARGE, "INVALID_ARGUMENT", "uploadTooLarge",
+    forbidden(message): FORBIDDEN, "PERMISSION_DENIED", "forbidden"; "{message}";
+    not_found: NOT_FOUND, "NOT_FOUND", "notFound"; "Requested entity was not found.";
+    no_method: NOT_FOUND, "NOT_FOUND", "notFound"; "Method not found.";
+    conflict(message): CONFLICT, "ABORTED", "aborted"; "{message}";
+    too_large(most): PAYLOAD_TOO_LARGE, "INVALID_ARGUMENT", "uploadTooLarge";
         "Request payload size exceeds the limit: {most} bytes.";
-    /// 500: an injected fault.
-    internal(): INTERNAL_SERVER_ERROR, "INTERNAL", "backendError", "Internal error encountered.";
-    /// 503: an injected fault.
-    unavailable(): SERVICE_UNAVAILABLE, "UNAVAILABLE", "backendError",
+    internal: INTERNAL_SERVER_ERROR, "INTERNAL", "backendError"; "Internal error encountered.";
+    unavailable: SERVICE_UNAVAILABLE, "UNAVAILABLE", "backendError";
         "The service is currently unavailable.";
-    /// 504: an injected fault.
-    overdue(): GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", "backendError",
+    overdue: GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", "backendError";
         "Deadline expired before operation could complete.";
 }
 
@@ -215,14 +194,8 @@ pub(crate) fn fault(fault: DrawnFault) -> HttpResponse {
         DrawnFault::Server => internal(),
         DrawnFault::Unavailable => unavailable(),
         DrawnFault::Timeout => overdue(),
-        // All of these but `Html` are handled in `server.rs` and have no answer of their own.
-        DrawnFault::Html
-        | DrawnFault::Reset
-        | DrawnFault::Half
-        | DrawnFault::Lost
-        | DrawnFault::Gate
-        | DrawnFault::Late
-        | DrawnFault::Overdue => page(
+        // All others but `Html` are handled in `server.rs` and have no answer of their own.
+        _ => page(
             StatusCode::BAD_GATEWAY,
             "The server encountered a temporary error and could not complete your request. \
              Please try again in 30 seconds. That’s all we know.",

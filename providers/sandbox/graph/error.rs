@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::faults::DrawnFault;
 use crate::http::HttpResponse;
+use crate::refusals::refusals;
 
 /// An error response.
 #[derive(Debug)]
@@ -61,126 +62,76 @@ impl GraphError {
     }
 }
 
-/// Defines a constructor for each error: the parts of its message, then status, code and message.
-macro_rules! refusals {
-    ($($(#[$doc:meta])* $name:ident$(($($part:ident),*))?: $status:ident, $code:literal, $message:literal;)*) => {
-        $($(#[$doc])* pub(super) fn $name($($($part: impl Display),*)?) -> GraphError {
-            GraphError::new(StatusCode::$status, $code, format!($message))
-        })*
-    };
-}
-
-refusals! {
-    /// 400: valid filter that Exchange does not support.
-    unsupported_filter: BAD_REQUEST, "ErrorInvalidUrlQueryFilter",
+// The word: the code.
+refusals! { GraphError::new => GraphError, impl Display;
+    unsupported_filter: BAD_REQUEST, "ErrorInvalidUrlQueryFilter";
         "The query filter contains one or more invalid nodes.";
-    /// 400: filter and order that no index serves together.
-    inefficient: BAD_REQUEST, "InefficientFilter",
+    inefficient: BAD_REQUEST, "InefficientFilter";
         "The restriction or sort order is too complex for this operation.";
-    /// 400: page token that is too old, or of another list.
-    invalid_page: BAD_REQUEST, "ErrorInvalidUrlQuery",
+    invalid_page: BAD_REQUEST, "ErrorInvalidUrlQuery";
         "The query parameter '$skiptoken' is invalid or has expired.";
-    /// 400: malformed id.
-    malformed_id: BAD_REQUEST, "ErrorInvalidIdMalformed", "Id is malformed.";
-    /// 404: well-formed id of an item that does not exist.
-    not_found: NOT_FOUND, "ErrorItemNotFound",
-        "The specified object was not found in the store.";
-    /// 405: method that a path does not have.
-    not_allowed: METHOD_NOT_ALLOWED, "Request_BadRequest",
+    malformed_id: BAD_REQUEST, "ErrorInvalidIdMalformed"; "Id is malformed.";
+    not_found: NOT_FOUND, "ErrorItemNotFound"; "The specified object was not found in the store.";
+    not_allowed: METHOD_NOT_ALLOWED, "Request_BadRequest";
         "Specified HTTP method is not allowed for the request target.";
-    /// 400: invalid value of a property.
-    invalid_property: BAD_REQUEST, "ErrorPropertyValidationFailure",
+    invalid_property: BAD_REQUEST, "ErrorPropertyValidationFailure";
         "At least one property failed validation.";
-    /// 400: recipient without an address, or no recipient at all.
-    invalid_recipients: BAD_REQUEST, "ErrorInvalidRecipients",
+    invalid_recipients: BAD_REQUEST, "ErrorInvalidRecipients";
         "At least one recipient isn't valid.";
-    /// 400: property or action that only drafts have.
-    not_draft: BAD_REQUEST, "ErrorInvalidPropertySet", "Set action is invalid for property.";
-    /// 403: sender other than the mailbox's own addresses.
-    send_as_denied: FORBIDDEN, "ErrorSendAsDenied",
+    not_draft: BAD_REQUEST, "ErrorInvalidPropertySet"; "Set action is invalid for property.";
+    send_as_denied: FORBIDDEN, "ErrorSendAsDenied";
         "The account has no right to send mail on behalf of the specified account.";
-    /// 400: change of a folder that every mailbox has.
-    distinguished_folder: BAD_REQUEST, "ErrorDeleteDistinguishedFolder",
+    distinguished_folder: BAD_REQUEST, "ErrorDeleteDistinguishedFolder";
         "Distinguished folders cannot be deleted, moved or renamed.";
-    /// 404: missing target folder.
-    folder_not_found: NOT_FOUND, "ErrorFolderNotFound",
+    folder_not_found: NOT_FOUND, "ErrorFolderNotFound";
         "The specified folder could not be found in the store.";
-    /// 409: category name already in use.
-    category_exists: CONFLICT, "CategoryNameDuplicate",
+    category_exists: CONFLICT, "CategoryNameDuplicate";
         "A category with the specified name already exists.";
-    /// 413: file that needs an upload session.
-    attachment_too_large: PAYLOAD_TOO_LARGE, "RequestEntityTooLarge",
+    attachment_too_large: PAYLOAD_TOO_LARGE, "RequestEntityTooLarge";
         "The attachment is larger than the limit for this request.";
-    /// 404: upload session that is finished or unknown.
-    no_session: NOT_FOUND, "ErrorItemNotFound", "The upload session was not found.";
-    /// 416: piece of a file that is not the next one.
-    range_refused: RANGE_NOT_SATISFIABLE, "ErrorInvalidRange",
+    no_session: NOT_FOUND, "ErrorItemNotFound"; "The upload session was not found.";
+    range_refused: RANGE_NOT_SATISFIABLE, "ErrorInvalidRange";
         "The content range of the request is not the one that is expected next.";
-    /// 409: folder name already in use.
-    folder_exists: CONFLICT, "ErrorFolderExists",
+    folder_exists: CONFLICT, "ErrorFolderExists";
         "A folder with the specified name already exists.";
-    /// 400: occurrence moved to or past the day of a neighbour.
-    crossing: BAD_REQUEST, "ErrorOccurrenceCrossingBoundary",
+    crossing: BAD_REQUEST, "ErrorOccurrenceCrossingBoundary";
         "Modified occurrence is crossing or overlapping adjacent occurrence.";
-    /// 412: item changed since the version in `If-Match`.
-    conflict: PRECONDITION_FAILED, "ErrorIrresolvableConflict",
+    conflict: PRECONDITION_FAILED, "ErrorIrresolvableConflict";
         "The change key passed in the request is not the current one of the item.";
-    /// 410: delta link that is too old.
-    sync_state_lost: GONE, "SyncStateNotFound",
+    sync_state_lost: GONE, "SyncStateNotFound";
         "The sync state generation is not found; the client has to start over.";
-    /// 403: valid token without the permission.
-    denied: FORBIDDEN, "ErrorAccessDenied", "Access is denied. Check credentials and try again.";
-    /// 413: oversized request body.
-    too_large: PAYLOAD_TOO_LARGE, "BadRequest", "Maximum request length exceeded.";
-    /// 400: error of the front end.
-    bad_request(message): BAD_REQUEST, "BadRequest", "{message}";
-    /// 400: malformed query option.
-    unreadable(message): BAD_REQUEST, "RequestBroker--ParseUri", "{message}";
-    /// 400: property that a type does not have.
-    no_property(name, kind): BAD_REQUEST, "RequestBroker--ParseUri",
+    denied: FORBIDDEN, "ErrorAccessDenied"; "Access is denied. Check credentials and try again.";
+    too_large: PAYLOAD_TOO_LARGE, "BadRequest"; "Maximum request length exceeded.";
+    bad_request(message): BAD_REQUEST, "BadRequest"; "{message}";
+    unreadable(message): BAD_REQUEST, "RequestBroker--ParseUri"; "{message}";
+    no_property(name, kind): BAD_REQUEST, "RequestBroker--ParseUri";
         "Could not find a property named '{name}' on type 'microsoft.graph.{kind}'.";
-    /// 400: malformed filter.
-    invalid_filter(why): BAD_REQUEST, "BadRequest", "Invalid filter clause: {why}";
-    /// 400: unsupported order.
-    unsupported_order(name): BAD_REQUEST, "ErrorInvalidUrlQuery",
+    invalid_filter(why): BAD_REQUEST, "BadRequest"; "Invalid filter clause: {why}";
+    unsupported_order(name): BAD_REQUEST, "ErrorInvalidUrlQuery";
         "The property '{name}' does not support sorting.";
-    /// 404: unknown user.
-    invalid_user(user): NOT_FOUND, "ErrorInvalidUser", "The requested user '{user}' is invalid.";
-    /// 400: unknown path.
-    no_segment(segment): BAD_REQUEST, "BadRequest",
+    invalid_user(user): NOT_FOUND, "ErrorInvalidUser"; "The requested user '{user}' is invalid.";
+    no_segment(segment): BAD_REQUEST, "BadRequest";
         "Resource not found for the segment '{segment}'.";
-    /// 400: unknown time zone.
-    unknown_zone(name): BAD_REQUEST, "TimeZoneNotSupportedException",
+    unknown_zone(name): BAD_REQUEST, "TimeZoneNotSupportedException";
         "A valid TimeZone value must be specified. The following TimeZone value is not supported: \
          '{name}'.";
-    /// 400: invalid parameter.
-    invalid_parameter(message): BAD_REQUEST, "ErrorInvalidParameter", "{message}";
-    /// 400: readable request that cannot be carried out.
-    invalid_request(why): BAD_REQUEST, "ErrorInvalidRequest",
+    invalid_parameter(message): BAD_REQUEST, "ErrorInvalidParameter"; "{message}";
+    invalid_request(why): BAD_REQUEST, "ErrorInvalidRequest";
         "Your request can't be completed. {why}";
-    /// 400: invalid rule.
-    rule_refused(why): BAD_REQUEST, "ErrorInboxRulesValidationError",
+    rule_refused(why): BAD_REQUEST, "ErrorInboxRulesValidationError";
         "A validation error occurred while executing a rule operation. {why}";
-    /// 400: body that is not JSON.
-    unreadable_body: BAD_REQUEST, "BadRequest",
+    unreadable_body: BAD_REQUEST, "BadRequest";
         "Unable to read JSON request payload. Please ensure Content-Type header is set and payload \
          is of valid JSON format.";
-    /// 400: body that does not match its type.
-    wrong_body(message): BAD_REQUEST, "RequestBodyRead", "{message}";
-    /// 400: delta link that is malformed, or of another list.
-    sync_state_malformed: BAD_REQUEST, "SyncStateInvalid", "The sync state is badly formed.";
-    /// 429: injected fault.
-    too_many: TOO_MANY_REQUESTS, "TooManyRequests", "Too many requests. Please retry again later.";
-    /// 429: more concurrent requests than a mailbox takes.
-    too_many_at_once: TOO_MANY_REQUESTS, "ApplicationThrottled",
+    wrong_body(message): BAD_REQUEST, "RequestBodyRead"; "{message}";
+    sync_state_malformed: BAD_REQUEST, "SyncStateInvalid"; "The sync state is badly formed.";
+    too_many: TOO_MANY_REQUESTS, "TooManyRequests"; "Too many requests. Please retry again later.";
+    too_many_at_once: TOO_MANY_REQUESTS, "ApplicationThrottled";
         "Application is over its MailboxConcurrency limit.";
-    /// 500: injected fault.
-    internal: INTERNAL_SERVER_ERROR, "InternalServerError",
+    internal: INTERNAL_SERVER_ERROR, "InternalServerError";
         "An internal server error occurred. The operation failed.";
-    /// 503: injected fault.
-    busy: SERVICE_UNAVAILABLE, "ErrorServerBusy", "The server is busy. Please try again later.";
-    /// 504: injected fault.
-    overdue: GATEWAY_TIMEOUT, "UnknownError", "";
+    busy: SERVICE_UNAVAILABLE, "ErrorServerBusy"; "The server is busy. Please try again later.";
+    overdue: GATEWAY_TIMEOUT, "UnknownError"; "";
 }
 
 /// 400: option that excludes `$search`.
@@ -216,13 +167,7 @@ pub(super) fn fault(fault: DrawnFault) -> Option<GraphError> {
         DrawnFault::Server => Some(internal()),
         DrawnFault::Unavailable => Some(busy().again_soon()),
         DrawnFault::Timeout => Some(overdue()),
-        DrawnFault::Html
-        | DrawnFault::Reset
-        | DrawnFault::Half
-        | DrawnFault::Lost
-        | DrawnFault::Gate
-        | DrawnFault::Late
-        | DrawnFault::Overdue => None,
+        _ => None,
     }
 }
 

@@ -121,5 +121,6 @@ fn allow(
 
 /// Redirects the browser to the client with the person's refusal.
 fn deny(authorization: &AuthorizationRequest) -> HttpResponse {
-    EntraError::access_denied().redirect(&authorization.redirect_uri, &authorization.state)
+    let refusal = EntraError::access_denied().with("cancel");
+    refusal.redirect(&authorization.redirect_uri, &authorization.state)
 }

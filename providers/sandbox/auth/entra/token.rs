@@ -115,7 +115,7 @@ fn may_refresh(
     match sign_in.standing(TokenIssuer::Microsoft, token) {
         RefreshStatus::Unknown => Err(EntraError::malformed()),
         RefreshStatus::Rotated => Err(EntraError::wrong_grant()),
-        RefreshStatus::Revoked => Err(EntraError::ended_grant()),
+        RefreshStatus::Revoked => Err(EntraError::ended_grant().with("bad_token")),
         RefreshStatus::Good { client_id, .. } if client_id != client => {
             Err(EntraError::wrong_grant())
         }
@@ -127,7 +127,7 @@ fn may_refresh(
 fn check_consent(form: &TokenForm, client: &str, granted: &str) -> Result<(), EntraError> {
     match form.get("scope") {
         Some(requested) if !scopes::covers(granted, requested) => {
-            Err(EntraError::no_consent(client))
+            Err(EntraError::no_consent(client).with("consent_required"))
         }
         _ => Ok(()),
     }

@@ -1,5 +1,4 @@
-//! Graph's calendars: the handlers of requests for them, and the calendars themselves. Events are
-//! answered in `answer.rs`.
+//! Graph's calendars. Events are answered in `answer.rs`.
 
 pub(super) mod answer;
 mod body;
@@ -10,146 +9,49 @@ mod filter;
 pub(super) mod places;
 mod recurrence;
 pub(super) mod respond;
-mod schedule;
+pub(super) mod schedule;
 pub(super) mod shown;
-mod write;
+pub(super) mod write;
 
 use context::{CalendarContext, CalendarRef};
-use hyper::{Method, StatusCode};
-use respond::MeetingAction;
+use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::access;
 use super::error::{
     GraphError, denied, folder_exists, invalid_property, invalid_request, not_found,
 };
-use super::params::{PreferHeader, QueryOptions};
 use super::people::object;
-use super::request::RequestContext;
-use super::response::{GraphBody, GraphResponse};
+use super::response::GraphResponse;
 use super::types::CALENDAR;
 use super::types::read::read;
-use super::zones::RequestedZone;
-use crate::auth::tokens;
-use crate::http::HttpRequest;
-use crate::state::RequestState;
 use crate::store::calendars::{self, CalendarAccess};
 
-/// A method of the API, with the ids in its path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CalendarCall<'a> {
-    Calendars,
-    Calendar(&'a str),
-    Events(CalendarRef<'a>),
-    View(CalendarRef<'a>),
-    Event(&'a str),
-    Instances(&'a str),
-    Schedules,
-    Action(&'a str, MeetingAction),
-}
-
-impl CalendarCall<'_> {
-    /// Returns the permissions for one's own mailbox and for another person's. Any one of them is
-    /// enough.
-    fn permissions(&self, method: &Method) -> [&'static [&'static str]; 2] {
-        // `getSchedule` only reads, although it is a POST.
-        if *method == Method::GET || *self == Self::Schedules {
-            [
-                &["Calendars.Read", "Calendars.ReadWrite"],
-                &["Calendars.Read.Shared", "Calendars.ReadWrite.Shared"],
-            ]
-        } else {
-            [&["Calendars.ReadWrite"], &["Calendars.ReadWrite.Shared"]]
-        }
-    }
-
-    /// Returns the query options that the method takes.
-    fn options(&self) -> &'static [&'static str] {
-        match self {
-            Self::Calendars => &["$select", "$top", "$skip", "$count", "$skiptoken"],
-            Self::Events(_) | Self::View(_) | Self::Instances(_) => {
-                &["$select", "$top", "$skip", "$count", "$skiptoken", "$filter", "$orderby"]
-            }
-            Self::Calendar(_) | Self::Event(_) => &["$select"],
-            Self::Action(..) | Self::Schedules => &[],
-        }
-    }
-}
-
-/// Answers a request for calendars.
-pub(super) fn handle(
-    state: &RequestState,
-    request: &HttpRequest,
-    user: Option<&str>,
-    access: &tokens::TokenAccess,
-    call: &CalendarCall<'_>,
-) -> Result<GraphResponse, GraphError> {
-    let store = access::let_in(state, access, user, call.permissions(&request.method))?;
-    let options = QueryOptions::read(request, call.options())?;
-    let prefer = PreferHeader::read(request);
-    let zone = prefer.zone.as_deref().map(RequestedZone::from_name).transpose()?;
-    let base = RequestContext { state, request, store, options: &options, prefer: &prefer };
-    // Locked until the answer is built, so that checking `If-Match` and writing are one step.
-    let mut agenda = state.agenda();
-    let mut context = CalendarContext {
-        base: &base,
-        agenda: &mut agenda,
-        zone: zone.unwrap_or_else(RequestedZone::utc),
-    };
-    let reply = context.handle(call)?;
-    Ok(GraphResponse { applied: prefer.applied, ..reply })
-}
-
 impl CalendarContext<'_> {
-    fn handle(&mut self, call: &CalendarCall<'_>) -> Result<GraphResponse, GraphError> {
-        let method = &self.base.request.method;
-        let creates = method == Method::POST;
-        let body = match *call {
-            CalendarCall::Calendars if creates => return self.create_calendar(),
-            CalendarCall::Events(at) if creates => return write::create(self, at),
-            CalendarCall::Calendar(id) if method == Method::PATCH => return self.rename(id),
-            CalendarCall::Calendar(id) if method == Method::DELETE => {
-                return self.delete_calendar(id);
-            }
-            CalendarCall::Event(id) if method == Method::PATCH => {
-                return write::update(self, id);
-            }
-            CalendarCall::Event(id) if method == Method::DELETE => {
-                return write::delete(self, id);
-            }
-            CalendarCall::Action(id, action) => return respond::handle(self, id, action),
-            CalendarCall::Schedules => return schedule::schedules(self),
-            CalendarCall::Calendars => self.calendars()?,
-            CalendarCall::Calendar(id) => {
-                let place = self.calendar_at(CalendarRef::Id(id))?;
-                self.calendar(place)?
-            }
-            CalendarCall::Events(at) => answer::list(self, at)?,
-            CalendarCall::View(at) => answer::view(self, at)?,
-            CalendarCall::Event(id) => answer::event(self, id)?,
-            CalendarCall::Instances(id) => answer::instances(self, id)?,
-        };
-        Ok(GraphResponse::new(body))
-    }
-
-    fn calendars(&self) -> Result<GraphBody, GraphError> {
+    /// Answers with the calendars.
+    pub fn calendars(&self) -> Result<GraphResponse, GraphError> {
         let options = self.base.options;
         self.check_select()?;
         let all: Vec<_> = self.agenda.calendars_of(self.owner()).collect();
-        self.base.list(&all, 10, "calendars", |_, (_, calendar)| {
+        let list = self.base.list(&all, 10, "calendars", |_, (_, calendar)| {
             options.cut(self.calendar_json(calendar)).into()
-        })
+        });
+        list.map(GraphResponse::new)
     }
 
-    /// Answers with one calendar.
-    pub fn calendar(&self, place: usize) -> Result<GraphBody, GraphError> {
+    /// Answers with a calendar.
+    pub fn calendar(&self, id: &str) -> Result<GraphResponse, GraphError> {
+        self.reply(self.calendar_at(CalendarRef::Id(id))?, StatusCode::OK)
+    }
+
+    fn reply(&self, place: usize, status: StatusCode) -> Result<GraphResponse, GraphError> {
         self.check_select()?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         let members = self.base.options.cut(self.calendar_json(calendar));
-        Ok(self.base.single(members, "calendars"))
+        Ok(self.base.entity(members, "calendars", status))
     }
 
-    fn create_calendar(&mut self) -> Result<GraphResponse, GraphError> {
+    /// Creates a calendar.
+    pub fn create_calendar(&mut self) -> Result<GraphResponse, GraphError> {
         let body = read(self.base.request, &CALENDAR, true)?;
         let name = name_in(&body).ok_or_else(invalid_property)?;
         if self.calendar_named(name).is_some() {
@@ -167,14 +69,11 @@ impl CalendarContext<'_> {
             calendar.id = calendars::StoredCalendar::further(self.owner(), &other, &zone).id;
         }
         let place = self.agenda.add_calendar(calendar);
-        Ok(GraphResponse {
-            status: StatusCode::CREATED,
-            location: self.calendar_link(place),
-            ..GraphResponse::new(self.calendar(place)?)
-        })
+        self.reply(place, StatusCode::CREATED)
     }
 
-    fn rename(&mut self, id: &str) -> Result<GraphResponse, GraphError> {
+    /// Renames a calendar.
+    pub fn rename(&mut self, id: &str) -> Result<GraphResponse, GraphError> {
         let body = read(self.base.request, &CALENDAR, true)?;
         let place = self.calendar_at(CalendarRef::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
@@ -192,10 +91,11 @@ impl CalendarContext<'_> {
             let change = |calendar: &mut calendars::StoredCalendar| calendar.name = name.to_owned();
             self.agenda.change_calendar(place, change);
         }
-        Ok(GraphResponse::new(self.calendar(place)?))
+        self.reply(place, StatusCode::OK)
     }
 
-    fn delete_calendar(&mut self, id: &str) -> Result<GraphResponse, GraphError> {
+    /// Deletes a calendar.
+    pub fn delete_calendar(&mut self, id: &str) -> Result<GraphResponse, GraphError> {
         let place = self.calendar_at(CalendarRef::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         if calendar.main {

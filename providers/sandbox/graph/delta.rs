@@ -14,16 +14,13 @@ use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
 use self::round::{ChangeRound, EntryKey};
-use super::access;
 use super::calendar::context::{CalendarContext, CalendarRef};
 use super::error::{GraphError, sync_state_lost, sync_state_malformed};
 use super::ids::named_guid;
 use super::pages;
-use super::params::{PreferHeader, QueryOptions};
+use super::params::QueryOptions;
 use super::request::RequestContext;
 use super::response::{GraphBody, GraphResponse};
-use super::zones::RequestedZone;
-use crate::auth::tokens::TokenAccess;
 use crate::http::HttpRequest;
 use crate::state::RequestState;
 
@@ -40,18 +37,6 @@ pub(super) enum DeltaCall<'a> {
 }
 
 impl DeltaCall<'_> {
-    fn permissions(&self) -> [&'static [&'static str]; 2] {
-        match self {
-            Self::View(_) => [
-                &["Calendars.Read", "Calendars.ReadWrite"],
-                &["Calendars.Read.Shared", "Calendars.ReadWrite.Shared"],
-            ],
-            Self::Messages(_) => {
-                [&["Mail.Read", "Mail.ReadWrite"], &["Mail.Read.Shared", "Mail.ReadWrite.Shared"]]
-            }
-        }
-    }
-
     /// Returns the query options of a first request.
     fn options(&self) -> &'static [&'static str] {
         match self {
@@ -65,64 +50,46 @@ impl DeltaCall<'_> {
 
 /// Answers a delta query.
 pub(super) fn handle(
-    state: &RequestState,
-    request: &HttpRequest,
-    user: Option<&str>,
-    access: &TokenAccess,
+    context: &RequestContext<'_>,
     call: DeltaCall<'_>,
 ) -> Result<GraphResponse, GraphError> {
-    let store = access::let_in(state, access, user, call.permissions())?;
+    let (state, request, store) = (context.state, context.request, context.store);
     // Before the options are read, because Graph has an error of its own for these.
     supported(request, call)?;
     let token = {
         let options = QueryOptions::read(request, call.options())?;
         let token = options.deltatoken.or(options.skiptoken);
         token
-            .map(|token| DeltaToken::read(token, state, &question(request, &store.mailbox.address)))
+            .map(|token| DeltaToken::read(token, state, &question(request, context.address())))
             .transpose()?
     };
     // The options of the first request apply to all rounds: Graph's links contain them in the
     // token.
-    let first = HttpRequest {
-        method: request.method.clone(),
-        path: request.path.clone(),
-        query: match &token {
-            Some(token) => token.query.clone(),
-            None => request.query.clone(),
-        },
-        headers: request.headers.clone(),
-        body: request.body.clone(),
-    };
+    let mut first = request.clone();
+    if let Some(token) = &token {
+        first.query.clone_from(&token.query);
+    }
     let options = QueryOptions::read(&first, call.options())?;
-    let prefer = PreferHeader::read(request);
-    let zone = prefer.zone.as_deref().map(RequestedZone::from_name).transpose()?;
-    let base = RequestContext { state, request: &first, store, options: &options, prefer: &prefer };
-    let mut agenda = state.agenda();
-    let now = match call {
-        DeltaCall::View(_) => agenda.mark,
-        DeltaCall::Messages(_) => store.mailbox.history,
+    let base = RequestContext { request: &first, options: &options, ..*context };
+    let top = options.top.or(base.prefer.page_size).unwrap_or(DEFAULT_TOP);
+    let round = |now| match token {
+        None => ChangeRound { since: 0, until: now, after: None },
+        Some(token) => token.round(now),
     };
-    let round =
-        token.map_or(ChangeRound { since: 0, until: now, after: None }, |token| token.round(now));
-    let top = options.top.or(prefer.page_size).unwrap_or(DEFAULT_TOP);
-    let (kind, rows) = match call {
+    let body = match call {
         DeltaCall::Messages(folder) => {
-            // Messages do not need the calendars, whose lock would keep other requests waiting.
-            drop(agenda);
-            let rows = messages::changes(&base, folder, &round)?;
-            ("message", rows)
+            let round = round(store.mailbox.history);
+            page(&base, &round, "message", messages::changes(&base, folder, &round)?, top)
         }
         DeltaCall::View(at) => {
-            let context = CalendarContext {
-                base: &base,
-                agenda: &mut agenda,
-                zone: zone.unwrap_or_else(RequestedZone::utc),
-            };
-            ("event", calendar::changes(&context, at, &round)?)
+            // Locked before the round begins, so that no change happens while its end is set.
+            let mut agenda = state.agenda();
+            let context = CalendarContext::new(&base, &mut agenda)?;
+            let round = round(context.agenda.mark);
+            page(&base, &round, "event", calendar::changes(&context, at, &round)?, top)
         }
     };
-    let body = page(&base, &round, kind, rows, top);
-    Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::new(body) })
+    Ok(GraphResponse::new(body))
 }
 
 /// Refuses options that a calendar's delta does not support.

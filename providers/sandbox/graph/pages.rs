@@ -9,11 +9,10 @@ use std::ops::Range;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::error::{GraphError, invalid_page};
-use super::params::{PreferHeader, QueryOptions};
+use super::request::RequestContext;
 use crate::http::HttpRequest;
 
 /// The characters that are percent-encoded in addresses: all but the unreserved ones (RFC 3986,
@@ -32,11 +31,10 @@ pub(super) struct PagePosition {
 /// Returns the page that a request asks for. A page has `default` rows unless the request says
 /// otherwise.
 pub(super) fn page(
-    request: &HttpRequest,
-    options: &QueryOptions<'_>,
-    prefer: &PreferHeader,
+    context: &RequestContext<'_>,
     default: usize,
 ) -> Result<PagePosition, GraphError> {
+    let RequestContext { request, options, prefer, .. } = context;
     let size = options.top.or(prefer.page_size).unwrap_or(default);
     let by_token = options.search.is_some();
     let mut start = options.skip.unwrap_or_default();
@@ -50,57 +48,21 @@ pub(super) fn page(
     Ok(PagePosition { rows: start..start.saturating_add(size), by_token })
 }
 
-/// The rows of a page, with the length of their list.
-pub(super) struct PageRows {
-    /// The rows of the page.
-    pub rows: Vec<Value>,
-    /// The number of rows in the list.
-    pub total: usize,
-}
-
-/// Builds a page of a list.
-pub(super) fn answer(
-    request: &HttpRequest,
-    options: &QueryOptions<'_>,
-    page: &PagePosition,
-    context: String,
-    listed: PageRows,
-) -> Value {
-    let PageRows { rows, total } = listed;
-    let mut answer = Map::new();
-    answer.insert("@odata.context".to_owned(), context.into());
-    // The count covers the whole list, and comes before the rows, as Graph writes it.
-    if options.count {
-        answer.insert("@odata.count".to_owned(), total.into());
-    }
-    answer.insert("value".to_owned(), rows.into());
-    if page.rows.end < total {
-        answer.insert("@odata.nextLink".to_owned(), link(request, page).into());
-    }
-    Value::Object(answer)
-}
-
 /// Returns the base URL that a request was sent to.
 pub(super) fn base(request: &HttpRequest) -> String {
     format!("http://{}", request.header("host").unwrap_or("127.0.0.1"))
 }
 
 /// Returns the context URL of an answer. `of` is the path to the entities below the user.
-pub(super) fn context(
-    request: &HttpRequest,
-    address: &str,
-    of: &str,
-    options: &QueryOptions<'_>,
-    single: bool,
-) -> String {
-    let selected = match &options.select {
+pub(super) fn context(context: &RequestContext<'_>, of: &str, single: bool) -> String {
+    let selected = match &context.options.select {
         Some(names) => format!("({})", names.join(",")),
         None => String::new(),
     };
     format!(
         "{}/v1.0/$metadata#users('{}')/{of}{selected}{}",
-        base(request),
-        utf8_percent_encode(address, ENCODED),
+        base(context.request),
+        utf8_percent_encode(context.address(), ENCODED),
         if single { "/$entity" } else { "" }
     )
 }
@@ -125,7 +87,7 @@ pub(super) fn event_link(id: &str) -> String {
 }
 
 /// Returns the link to the next page.
-fn link(request: &HttpRequest, page: &PagePosition) -> String {
+pub(super) fn link(request: &HttpRequest, page: &PagePosition) -> String {
     let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
     // All other options are repeated, because a client follows the link without adding any.
     let parameters =

@@ -3,18 +3,22 @@
 
 use serde_json::{Map, Value, json};
 
+use super::error::GraphError;
 use super::exchange::ExchangeMailbox;
-use super::params::QueryOptions;
+use super::pages;
 use super::people::object;
+use super::request::RequestContext;
+use super::response::{GraphBody, with_context};
 use super::zones::windows_name;
 use crate::state::RequestState;
 
 /// The properties of a user that can be selected.
-pub(super) const USER: [&str; 5] =
-    ["id", "displayName", "mail", "userPrincipalName", "proxyAddresses"];
+const USER: [&str; 5] = ["id", "displayName", "mail", "userPrincipalName", "proxyAddresses"];
 
-/// Returns a mailbox's owner.
-pub(super) fn user(store: ExchangeMailbox<'_>, options: &QueryOptions<'_>) -> Map<String, Value> {
+/// Answers with the mailbox's owner.
+pub(super) fn user(context: &RequestContext<'_>) -> Result<GraphBody, GraphError> {
+    let (store, options) = (context.store, context.options);
+    options.check_select(&USER, "user")?;
     let address = &store.mailbox.address;
     let mut members = object(json!({
         "displayName": name(store),
@@ -29,7 +33,8 @@ pub(super) fn user(store: ExchangeMailbox<'_>, options: &QueryOptions<'_>) -> Ma
         "proxyAddresses" => options.names(name),
         name => options.wants(name),
     });
-    members
+    let url = format!("{}/v1.0/$metadata#users/$entity", pages::base(context.request));
+    Ok(with_context(url, members))
 }
 
 /// Returns the name that the owner writes under, or else the local part of the address.

@@ -1,9 +1,9 @@
 //! Answers with events: single ones, lists, and calendar views.
 
 use daysheet_core::event::time::{EventTime, ZonedTime};
+use hyper::StatusCode;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use super::context::{CalendarContext, CalendarRef};
 use super::event::called_off;
@@ -13,7 +13,7 @@ use crate::graph::error::{
     GraphError, invalid_parameter, invalid_request, malformed_id, not_found,
 };
 use crate::graph::mail::read::list::DEFAULT_TOP;
-use crate::graph::response::GraphBody;
+use crate::graph::response::GraphResponse;
 use crate::graph::types::EVENT;
 use crate::store::calendars::expand::EventOccurrence;
 use crate::store::calendars::{SandboxCalendars, StoredEvent, same};
@@ -134,17 +134,17 @@ pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
 }
 
 /// Answers with one event.
-pub(super) fn event(context: &CalendarContext<'_>, id: &str) -> Result<GraphBody, GraphError> {
+pub(crate) fn event(context: &CalendarContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     context.base.options.check_type(&EVENT)?;
-    let found = find(context, id)?;
-    single(context, found)
+    reply(context, find(context, id)?, StatusCode::OK)
 }
 
-/// Returns the body with one event.
-pub(super) fn single(
+/// Returns the response with an event.
+pub(super) fn reply(
     context: &CalendarContext<'_>,
     found: EventRef,
-) -> Result<GraphBody, GraphError> {
+    status: StatusCode,
+) -> Result<GraphResponse, GraphError> {
     let shown = found.look_up(context)?;
     let mut members = shown.json(context);
     if let Some(link) = context.calendar_link(shown.it.event.calendar) {
@@ -152,14 +152,14 @@ pub(super) fn single(
         members.insert("calendar@odata.associationLink".into(), association.into());
         members.insert("calendar@odata.navigationLink".into(), link.into());
     }
-    Ok(context.base.single(members, "events"))
+    Ok(context.base.entity(members, "events", status))
 }
 
 /// Answers with the single events and series of a calendar, newest first.
-pub(super) fn list(
+pub(crate) fn list(
     context: &CalendarContext<'_>,
     at: CalendarRef<'_>,
-) -> Result<GraphBody, GraphError> {
+) -> Result<GraphResponse, GraphError> {
     let calendar = context.calendar_at(at)?;
     let places = context.agenda.events_of(calendar);
     let events = places
@@ -174,10 +174,10 @@ pub(super) fn list(
 }
 
 /// Answers with the events of a time range.
-pub(super) fn view(
+pub(crate) fn view(
     context: &CalendarContext<'_>,
     at: CalendarRef<'_>,
-) -> Result<GraphBody, GraphError> {
+) -> Result<GraphResponse, GraphError> {
     let calendar = context.calendar_at(at)?;
     let (from, to) = window(context)?;
     let mut found = context.agenda.occurrences(calendar, from, to);
@@ -188,7 +188,10 @@ pub(super) fn view(
 }
 
 /// Answers with the occurrences of a series in a time range. A single event has none.
-pub(super) fn instances(context: &CalendarContext<'_>, id: &str) -> Result<GraphBody, GraphError> {
+pub(crate) fn instances(
+    context: &CalendarContext<'_>,
+    id: &str,
+) -> Result<GraphResponse, GraphError> {
     let (from, to) = window(context)?;
     let found = find(context, id)?;
     let mut all = Vec::new();
@@ -207,10 +210,11 @@ fn page(
     context: &CalendarContext<'_>,
     events: Vec<ShownEvent<'_>>,
     of: &str,
-) -> Result<GraphBody, GraphError> {
+) -> Result<GraphResponse, GraphError> {
     context.base.options.check_type(&EVENT)?;
     let events = filter::apply_filter(context, events)?;
-    context.base.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(context)))
+    let list = context.base.list(&events, DEFAULT_TOP, of, |_, shown| shown.json(context).into());
+    list.map(GraphResponse::new)
 }
 
 /// Returns the path to a calendar's collection, for the context URL.

@@ -3,7 +3,6 @@
 
 use crate::graph::error::{GraphError, malformed_id, not_found};
 use crate::graph::ids::MailboxIds;
-use crate::graph::pages;
 use crate::graph::people::display_name;
 use crate::graph::request::RequestContext;
 use crate::graph::zones::RequestedZone;
@@ -29,9 +28,18 @@ pub(crate) struct CalendarContext<'a> {
 }
 
 impl<'a> CalendarContext<'a> {
+    /// Creates the context of a request. Times are returned in UTC unless it prefers a zone.
+    pub fn new(
+        base: &'a RequestContext<'a>,
+        agenda: &'a mut SandboxCalendars,
+    ) -> Result<Self, GraphError> {
+        let zone = base.prefer.zone.as_deref().map(RequestedZone::from_name).transpose()?;
+        Ok(Self { base, agenda, zone: zone.unwrap_or_else(RequestedZone::utc) })
+    }
+
     /// Returns the address of the calendars' owner.
     pub fn owner(&self) -> &'a str {
-        &self.base.store.mailbox.address
+        self.base.address()
     }
 
     /// Returns the ids of the owner's mailbox.
@@ -70,10 +78,6 @@ impl<'a> CalendarContext<'a> {
     /// Returns the address of a calendar, as links have it.
     pub fn calendar_link(&self, place: usize) -> Option<String> {
         let id = self.ids().calendar(&self.agenda.calendar(place)?.id);
-        Some(format!(
-            "{}/v1.0/users('{}')/calendars('{id}')",
-            pages::base(self.base.request),
-            self.ids().mailbox()
-        ))
+        Some(self.base.location(&format!("calendars('{id}')")))
     }
 }

@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::graph::error::GraphError;
 use crate::graph::ids::named_guid;
 use crate::graph::pages;
-use crate::graph::request::RequestContext;
+use crate::graph::params::QueryOptions;
+use crate::graph::people::object;
 use crate::graph::response::GraphBody;
+use crate::http::HttpRequest;
 use crate::store::calendars::same;
 
 /// The rooms: address, name, building and number of seats.
@@ -21,7 +22,7 @@ pub(super) fn is_room(address: &str) -> bool {
 }
 
 /// Returns the tenant's rooms.
-pub(crate) fn rooms(base: &RequestContext<'_>) -> Result<GraphBody, GraphError> {
+pub(crate) fn rooms(request: &HttpRequest, options: &QueryOptions<'_>) -> GraphBody {
     let rows: Vec<Value> = ROOMS
         .iter()
         .map(|(address, name, building, seats)| {
@@ -34,10 +35,10 @@ pub(crate) fn rooms(base: &RequestContext<'_>) -> Result<GraphBody, GraphError> 
                 "floorLabel": null,
                 "capacity": seats,
             });
-            base.options.cut(crate::graph::people::object(members)).into()
+            options.cut(object(members)).into()
         })
         .collect();
-    let base_url = pages::base(base.request);
+    let base_url = pages::base(request);
     let context = format!("{base_url}/v1.0/$metadata#places/microsoft.graph.room");
-    Ok(GraphBody::Json(json!({ "@odata.context": context, "value": rows })))
+    GraphBody::Json(json!({ "@odata.context": context, "value": rows }))
 }

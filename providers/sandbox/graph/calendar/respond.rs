@@ -2,67 +2,34 @@
 
 use daysheet_core::event::time::ZonedTime;
 use daysheet_core::event::{EventGuest, InvitationAnswer, ShowAs};
-use hyper::StatusCode;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::answer::EventRef;
 use super::context::CalendarContext;
 use super::draft::{parse_time, person};
 use super::event::{called_off, is_organizer};
 use super::write::{open, own_place, remove};
-use crate::graph::error::{GraphError, invalid_recipients, invalid_request, not_found};
-use crate::graph::response::GraphResponse;
+use crate::graph::error::{
+    GraphError, invalid_property, invalid_recipients, invalid_request, not_found,
+};
+use crate::graph::response::{GraphResponse, accepted};
 use crate::graph::types::read::read;
-use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
+use crate::graph::types::{CANCEL, FORWARD, ObjectType};
 use crate::store::calendars;
 
-/// An action on a meeting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MeetingAction {
-    Respond(InvitationAnswer),
-    Cancel,
-    Forward,
-}
-
-impl MeetingAction {
-    pub const ACCEPT: Self = Self::Respond(InvitationAnswer::Accepted);
-    pub const DECLINE: Self = Self::Respond(InvitationAnswer::Declined);
-    pub const TENTATIVE: Self = Self::Respond(InvitationAnswer::Tentative);
-}
-
-/// Carries out an action.
-pub(super) fn handle(
+/// Cancels a meeting.
+pub(crate) fn cancel(
     context: &mut CalendarContext<'_>,
     id: &str,
-    action: MeetingAction,
 ) -> Result<GraphResponse, GraphError> {
-    let request = context.base.request;
-    match action {
-        MeetingAction::Respond(answer) => {
-            let shape = match answer {
-                InvitationAnswer::Accepted => &ACCEPT,
-                _ => &DECLINE,
-            };
-            let body = read(request, shape, false)?;
-            let found = open(context, id)?;
-            respond(context, found, answer, &body)?;
-        }
-        MeetingAction::Cancel => {
-            read(request, &CANCEL, false)?;
-            let found = open(context, id)?;
-            // A guest can only delete or decline: Graph refuses to cancel another person's meeting.
-            if !organizes(context, found)? {
-                return Err(invalid_request("You need to be an organizer to cancel a meeting."));
-            }
-            remove(context, found)?;
-        }
-        MeetingAction::Forward => {
-            let body = read(request, &FORWARD, true)?;
-            let found = open(context, id)?;
-            forward(context, found, &body)?;
-        }
+    read(context.base.request, &CANCEL, false)?;
+    let found = open(context, id)?;
+    // A guest can only delete or decline: Graph refuses to cancel another person's meeting.
+    if !organizes(context, found)? {
+        return Err(invalid_request("You need to be an organizer to cancel a meeting."));
     }
-    Ok(GraphResponse::empty(StatusCode::ACCEPTED))
+    remove(context, found)?;
+    Ok(accepted())
 }
 
 fn organizes(context: &CalendarContext<'_>, found: EventRef) -> Result<bool, GraphError> {
@@ -70,12 +37,15 @@ fn organizes(context: &CalendarContext<'_>, found: EventRef) -> Result<bool, Gra
     Ok(is_organizer(&shown.it.event, context.owner()))
 }
 
-fn respond(
+/// Answers an invitation, with a body of a type.
+pub(crate) fn respond(
     context: &mut CalendarContext<'_>,
-    found: EventRef,
+    id: &str,
     answer: InvitationAnswer,
-    body: &Map<String, Value>,
-) -> Result<(), GraphError> {
+    object: &'static ObjectType,
+) -> Result<GraphResponse, GraphError> {
+    let body = read(context.base.request, object, false)?;
+    let found = open(context, id)?;
     if organizes(context, found)? {
         return Err(invalid_request(
             "You can't respond to this meeting because you're the meeting organizer.",
@@ -108,7 +78,8 @@ fn respond(
     };
     // Any answer to a cancelled meeting removes it from the calendar.
     if called_off(&found.look_up(context)?.it.event) {
-        return remove(context, found);
+        remove(context, found)?;
+        return Ok(accepted());
     }
     let place = own_place(context, found)?;
     context.agenda.answer(place, Some(answer), Some(reply), send);
@@ -125,31 +96,28 @@ fn respond(
         // Outlook removes a declined meeting from the calendar.
         InvitationAnswer::Declined => context.agenda.remove(place, false),
     }
-    Ok(())
+    Ok(accepted())
 }
 
 /// Returns a start and an end.
 fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), GraphError> {
     let time = |name: &str| {
         let time = slot.get(name).filter(|time| time.is_object());
-        let time = time.ok_or_else(crate::graph::error::invalid_property)?;
+        let time = time.ok_or_else(invalid_property)?;
         parse_time(time).map(|(local, zone)| ZonedTime::At(local, zone))
     };
     let (start, end) = (time("start")?, time("end")?);
     let at = |moment: &ZonedTime| moment.when().instant(&jiff::tz::TimeZone::UTC);
-    if at(&start) < at(&end) {
-        Ok((start, end))
-    } else {
-        Err(crate::graph::error::invalid_property())
-    }
+    if at(&start) < at(&end) { Ok((start, end)) } else { Err(invalid_property()) }
 }
 
 /// Forwards a meeting. The recipients become guests.
-fn forward(
+pub(crate) fn forward(
     context: &mut CalendarContext<'_>,
-    found: EventRef,
-    body: &Map<String, Value>,
-) -> Result<(), GraphError> {
+    id: &str,
+) -> Result<GraphResponse, GraphError> {
+    let body = read(context.base.request, &FORWARD, true)?;
+    let found = open(context, id)?;
     let recipients = body.get("toRecipients").and_then(Value::as_array);
     let recipients = recipients.filter(|all| !all.is_empty());
     let recipients = recipients.ok_or_else(invalid_recipients)?;
@@ -158,7 +126,7 @@ fn forward(
     // An organizer outside of this sandbox cannot be reached: the forward is accepted, as mail to
     // unknown addresses is.
     let Some(place) = organizers_copy(context, found)? else {
-        return Ok(());
+        return Ok(accepted());
     };
     context.agenda.change(place, true, |event| {
         for (name, address) in people {
@@ -171,7 +139,7 @@ fn forward(
             }
         }
     });
-    Ok(())
+    Ok(accepted())
 }
 
 /// Returns the organizer's copy of a meeting, if it is in this sandbox.

@@ -34,7 +34,7 @@ struct ScheduleRequest {
 }
 
 /// Answers with a schedule for each address.
-pub(super) fn schedules(context: &CalendarContext<'_>) -> Result<GraphResponse, GraphError> {
+pub(crate) fn schedules(context: &CalendarContext<'_>) -> Result<GraphResponse, GraphError> {
     let body = read(context.base.request, &SCHEDULE, true)?;
     let who = body.get("schedules").and_then(Value::as_array);
     let who = who.filter(|all| !all.is_empty());

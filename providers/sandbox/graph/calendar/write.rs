@@ -13,7 +13,7 @@ use super::context::{CalendarContext, CalendarRef};
 use super::draft::EventDraft;
 use super::event::{called_off, is_organizer};
 use crate::graph::error::{GraphError, conflict, crossing, denied, invalid_property, not_found};
-use crate::graph::response::{GraphBody, GraphResponse};
+use crate::graph::response::GraphResponse;
 use crate::graph::types::EVENT;
 use crate::graph::types::read::read;
 use crate::store::calendars::share::CALLED_OFF;
@@ -24,7 +24,7 @@ use crate::store::calendars::{CalendarAccess, StoredEvent, event_id};
 const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
 
 /// Creates an event.
-pub(super) fn create(
+pub(crate) fn create(
     context: &mut CalendarContext<'_>,
     at: CalendarRef<'_>,
 ) -> Result<GraphResponse, GraphError> {
@@ -72,20 +72,11 @@ fn created_response(
     context: &CalendarContext<'_>,
     place: usize,
 ) -> Result<GraphResponse, GraphError> {
-    let found = EventRef { place, original: None };
-    let body = answer::single(context, found)?;
-    let id = match &body {
-        GraphBody::Json(event) => event.get("id").and_then(Value::as_str),
-        _ => None,
-    };
-    let base_url = crate::graph::pages::base(context.base.request);
-    let user = context.ids().mailbox();
-    let location = id.map(|id| format!("{base_url}/v1.0/users('{user}')/events('{id}')"));
-    Ok(GraphResponse { status: StatusCode::CREATED, location, ..GraphResponse::new(body) })
+    answer::reply(context, EventRef { place, original: None }, StatusCode::CREATED)
 }
 
 /// Changes an event.
-pub(super) fn update(
+pub(crate) fn update(
     context: &mut CalendarContext<'_>,
     id: &str,
 ) -> Result<GraphResponse, GraphError> {
@@ -120,11 +111,11 @@ pub(super) fn update(
             };
         });
     }
-    Ok(GraphResponse::new(answer::single(context, found)?))
+    answer::reply(context, found, StatusCode::OK)
 }
 
 /// Deletes an event. The guests of the owner's own meeting are notified.
-pub(super) fn delete(
+pub(crate) fn delete(
     context: &mut CalendarContext<'_>,
     id: &str,
 ) -> Result<GraphResponse, GraphError> {

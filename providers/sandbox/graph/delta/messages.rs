@@ -71,7 +71,7 @@ pub(super) fn changes(
             {
                 continue;
             }
-            let json = message::json(store, message, options, base.prefer)?;
+            let json = message::json(store, message, options, base.prefer);
             // Negative dates sort the newest first, and all of them before removals, whose keys are
             // positive.
             let first = if by_date { -date } else { history };

@@ -3,13 +3,13 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::context::MailContext;
 use super::flag;
 use crate::graph::error::{GraphError, category_exists, invalid_property, not_found};
 use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::exchange::index::TABS;
 use crate::graph::ids::named_guid;
 use crate::graph::people::object;
+use crate::graph::request::RequestContext;
 use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::CATEGORY;
 use crate::graph::types::read::read;
@@ -52,7 +52,7 @@ pub(crate) fn read_category(
 }
 
 /// Creates a category.
-pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
+pub(crate) fn create(context: &RequestContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CATEGORY, true)?;
     let text = |name: &str| members.get(name).and_then(Value::as_str);
     let name = text("displayName").map(str::trim);
@@ -63,23 +63,23 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
         let known = category.get("displayName").and_then(Value::as_str);
         known.is_some_and(|known| known.to_lowercase() == name.to_lowercase())
     };
-    if all(context.store()?).iter().any(named) {
+    if all(context.present()?).iter().any(named) {
         return Err(category_exists());
     }
-    flag::category(context.state, &context.address, name).ok_or_else(not_found)?;
+    flag::category(context.state, context.address(), name).ok_or_else(not_found)?;
     context.with(|exchange| {
         // Only now: a category that a message has, but the list has not, becomes part of the list.
         exchange.unlisted.remove(&name.to_lowercase());
         exchange.colours.insert(name.to_lowercase(), colour);
     });
-    let made = all(context.store()?).into_iter().find(named);
-    reply(context, made.ok_or_else(not_found)?, StatusCode::CREATED)
+    let made = all(context.present()?).into_iter().find(named);
+    Ok(context.entity(made.ok_or_else(not_found)?, OF, StatusCode::CREATED))
 }
 
 /// Changes the colour of a category. As at Graph, its name cannot be changed.
-pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn change(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CATEGORY, true)?;
-    let known = read_category(context.store()?, id)?;
+    let known = read_category(context.present()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_owned();
     let new_name = members.get("displayName").and_then(Value::as_str);
@@ -89,12 +89,13 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     if let Some(colour) = members.get("color").and_then(Value::as_str) {
         context.with(|exchange| exchange.colours.insert(name.to_lowercase(), colour.to_owned()));
     }
-    reply(context, read_category(context.store()?, id)?, StatusCode::OK)
+    let category = read_category(context.present()?, id)?;
+    Ok(context.entity(category, OF, StatusCode::OK))
 }
 
 /// Removes a category from the list.
-pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
-    let known = read_category(context.store()?, id)?;
+pub(crate) fn delete(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+    let known = read_category(context.present()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_lowercase();
     context.with(|exchange| {
@@ -102,14 +103,4 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
         exchange.unlisted.insert(name);
     });
     Ok(no_content())
-}
-
-fn reply(
-    context: &MailContext<'_>,
-    category: Map<String, Value>,
-    status: StatusCode,
-) -> Result<GraphResponse, GraphError> {
-    let id = category.get("id").and_then(Value::as_str).unwrap_or_default();
-    let path = format!("{OF}('{id}')");
-    context.entity(category, OF, &path, status)
 }

@@ -3,10 +3,10 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
-use super::context::MailContext;
 use crate::graph::error::{GraphError, invalid_property, not_found};
 use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::people;
+use crate::graph::request::RequestContext;
 use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::CONTACT;
 use crate::graph::types::read::read;
@@ -52,9 +52,9 @@ fn id_of(contact: &Map<String, Value>) -> String {
 }
 
 /// Creates a contact.
-pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
+pub(crate) fn create(context: &RequestContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
-    let store = context.store()?;
+    let store = context.present()?;
     let number = context.with(super::super::exchange::state::ExchangeState::number);
     let id = store.ids().other("contact made", &number.to_string());
     let mut contact = Map::new();
@@ -70,27 +70,27 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     contact.insert("parentFolderId".to_owned(), folder.into());
     contact.insert("createdDateTime".to_owned(), time(context.now()).into());
     let contact = merge_contact(context, contact, members)?;
-    reply(context, contact, StatusCode::CREATED)
+    Ok(context.entity(contact, "contacts", StatusCode::CREATED))
 }
 
 /// Changes a contact.
-pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn change(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
-    let contact = read_contact(context.store()?, id)?;
+    let contact = read_contact(context.present()?, id)?;
     let contact = merge_contact(context, contact, members)?;
-    reply(context, contact, StatusCode::OK)
+    Ok(context.entity(contact, "contacts", StatusCode::OK))
 }
 
 /// Deletes a contact.
-pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
-    read_contact(context.store()?, id)?;
+pub(crate) fn delete(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+    read_contact(context.present()?, id)?;
     context.with(|exchange| exchange.contacts.insert(id.to_owned(), None));
     Ok(no_content())
 }
 
 /// Applies a body to a contact and stores it.
 fn merge_contact(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     mut contact: Map<String, Value>,
     members: Map<String, Value>,
 ) -> Result<Map<String, Value>, GraphError> {
@@ -117,19 +117,10 @@ fn merge_contact(
         contact.insert(name, value);
     }
     let number = context.with(super::super::exchange::state::ExchangeState::number);
-    let key = context.store()?.ids().version(number);
+    let key = context.present()?.ids().version(number);
     let time = time(context.now());
     contact.insert("lastModifiedDateTime".to_owned(), time.into());
     contact.insert("changeKey".to_owned(), key.into());
     context.with(|exchange| exchange.contacts.insert(id_of(&contact), Some(contact.clone())));
     Ok(contact)
-}
-
-fn reply(
-    context: &MailContext<'_>,
-    contact: Map<String, Value>,
-    status: StatusCode,
-) -> Result<GraphResponse, GraphError> {
-    let path = format!("contacts('{}')", id_of(&contact));
-    context.entity(contact, "contacts", &path, status)
 }

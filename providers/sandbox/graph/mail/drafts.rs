@@ -8,13 +8,13 @@ use hyper::StatusCode;
 use serde_json::{Map, Value};
 
 use super::body::EditableMessage;
-use super::context::MailContext;
 use super::file::MessageFile;
 use super::flag;
 use super::reply_body::{self, ReplyKind};
 use crate::delivery::facts_at;
 use crate::graph::error::{GraphError, bad_request, not_draft};
 use crate::graph::exchange::folders::{self, DRAFTS};
+use crate::graph::request::RequestContext;
 use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::{ANSWER, MESSAGE};
 use crate::graph::types::read::read;
@@ -28,7 +28,7 @@ const OF_DRAFTS: [&str; 9] = [
 ];
 
 /// Creates a draft.
-pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
+pub(crate) fn create(context: &RequestContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &MESSAGE, true)?;
     let mut editable = blank(context);
     editable.apply(&members)?;
@@ -39,9 +39,9 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
 }
 
 /// Returns an empty message with a new Message-ID.
-fn blank(context: &MailContext<'_>) -> EditableMessage {
+fn blank(context: &RequestContext<'_>) -> EditableMessage {
     let number = context.with(super::super::exchange::state::ExchangeState::number);
-    let (local, domain) = context.address.split_once('@').unwrap_or((&context.address, ""));
+    let (local, domain) = context.address().split_once('@').unwrap_or((context.address(), ""));
     let date = context.state.tick();
     let id = format!("{number:04X}.{date:X}.{local}@{domain}");
     EditableMessage::new(id, date.div_euclid(1_000))
@@ -56,7 +56,7 @@ fn enclosed(members: &Map<String, Value>) -> Result<Vec<MessageFile>, GraphError
 
 /// Stores a draft, in the conversation of another message if there is one.
 fn store_draft(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     raw: Vec<u8>,
     thread: Option<u64>,
 ) -> Result<u64, GraphError> {
@@ -67,7 +67,7 @@ fn store_draft(
 
 /// Returns a message to be stored with the present time.
 pub(super) fn entry(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     raw: Vec<u8>,
     labels: Vec<String>,
     thread: Option<u64>,
@@ -80,7 +80,7 @@ pub(super) fn entry(
 
 /// Replaces the contents of a draft.
 pub(super) fn rewrite(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     message: &Message,
     editable: &EditableMessage,
 ) -> Result<(), GraphError> {
@@ -94,7 +94,7 @@ pub(super) fn rewrite(
 }
 
 /// Changes a message.
-pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn change(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &MESSAGE, true)?;
     let message = context.current(id)?;
     let content = OF_DRAFTS.iter().any(|name| members.contains_key(*name));
@@ -116,11 +116,11 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
 
 /// Sets the properties of a message that are not part of its contents.
 pub(super) fn arrange(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     id: u64,
     members: &Map<String, Value>,
 ) -> Result<(), GraphError> {
-    let store = context.store()?;
+    let store = context.present()?;
     let message = store.mailbox.message(id).ok_or_else(not_draft)?;
     let mut labels = message.labels.clone();
     let mut set = |label: &str, add: bool| {
@@ -171,8 +171,8 @@ pub(super) fn arrange(
 }
 
 /// Creates a draft that replies to a message. Properties in the request replace those of the reply.
-pub(super) fn answer(
-    context: &MailContext<'_>,
+pub(crate) fn answer(
+    context: &RequestContext<'_>,
     id: &str,
     how: ReplyKind,
 ) -> Result<GraphResponse, GraphError> {

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::MailContext;
 use crate::graph::calendar::draft::parse_time;
 use crate::graph::error::{GraphError, invalid_request, not_found};
 use crate::graph::exchange::index::TABS;
 use crate::graph::exchange::state::MessageNotes;
+use crate::graph::request::RequestContext;
 use crate::state::RequestState;
 use crate::store::labels::UserLabel;
 use crate::store::mailbox::change::MailboxChange;
@@ -62,17 +62,17 @@ impl FlagChange {
 
 /// Returns labels with other categories. Labels that are not categories stay.
 pub(super) fn categorised(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     labels: &[String],
     names: &[&str],
 ) -> Result<Vec<String>, GraphError> {
-    let mailbox = context.store()?.mailbox;
+    let mailbox = context.present()?.mailbox;
     let is_category =
         |id: &String| TABS.iter().any(|(tab, _)| tab == id) || mailbox.labels.get(id).is_some();
     let others = labels.iter().filter(|id| !is_category(id));
     let mut all: Vec<String> = others.cloned().collect();
     for name in names {
-        let id = category(context.state, &context.address, name).ok_or_else(not_found)?;
+        let id = category(context.state, context.address(), name).ok_or_else(not_found)?;
         if !all.contains(&id) {
             all.push(id);
         }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
-use super::context::MailContext;
 use crate::graph::error::{
     GraphError, distinguished_folder, folder_exists, invalid_property, invalid_request, not_found,
 };
 use crate::graph::exchange::folders::{DELETED, FIRST_OWN, MailFolder, ROOT};
+use crate::graph::request::RequestContext;
 use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::FOLDER;
 use crate::graph::types::read::read;
@@ -22,13 +22,13 @@ const MAX_FOLDERS: usize = 10_000;
 const MAX_LEN: usize = 255;
 
 /// Creates a folder inside another one, or inside the root.
-pub(super) fn create(
-    context: &MailContext<'_>,
+pub(crate) fn create(
+    context: &RequestContext<'_>,
     parent: Option<&str>,
 ) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &FOLDER, true)?;
     let parent = match parent {
-        Some(id) => context.store()?.folder(id)?.number,
+        Some(id) => context.present()?.folder(id)?.number,
         None => ROOT,
     };
     let name = name(&members)?.ok_or_else(invalid_property)?;
@@ -53,7 +53,7 @@ pub(super) fn create(
 }
 
 /// Renames a folder.
-pub(super) fn rename(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn rename(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &FOLDER, true)?;
     let folder = own(context, id)?;
     if let Some(name) = name(&members)? {
@@ -64,14 +64,14 @@ pub(super) fn rename(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
 }
 
 /// Deletes a folder: moves it to Deleted Items, or deletes it permanently if it is in there.
-pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn delete(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let folder = own(context, id)?;
     if !lineage(context, folder.parent)?.contains(&DELETED) {
         // The name is not checked: Deleted Items may have two folders of the same name.
         alter(context, folder.number, |it| it.parent = DELETED)?;
         return Ok(no_content());
     }
-    let store = context.store()?;
+    let store = context.present()?;
     let mut doomed = Vec::new();
     for known in store.folders().iter() {
         if lineage(context, known.number)?.contains(&folder.number) {
@@ -96,27 +96,26 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
 
 /// Returns the response with a folder.
 fn reply(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     number: u16,
     status: StatusCode,
 ) -> Result<GraphResponse, GraphError> {
-    let store = context.store()?;
+    let store = context.present()?;
     let folders = store.folders();
     let folder = folders.iter().find(|folder| folder.number == number);
     let members = store.folder_json(folder.ok_or_else(not_found)?);
-    let id = store.ids().folder(number);
-    context.entity(members, "mailFolders", &format!("mailFolders('{id}')"), status)
+    Ok(context.entity(members, "mailFolders", status))
 }
 
 /// Returns a folder that may be changed.
-fn own(context: &MailContext<'_>, id: &str) -> Result<MailFolder, GraphError> {
-    let folder = context.store()?.folder(id)?;
+fn own(context: &RequestContext<'_>, id: &str) -> Result<MailFolder, GraphError> {
+    let folder = context.present()?.folder(id)?;
     if folder.well_known.is_empty() { Ok(folder) } else { Err(distinguished_folder()) }
 }
 
 /// Returns the numbers of a folder and of all folders that contain it.
-fn lineage(context: &MailContext<'_>, number: u16) -> Result<Vec<u16>, GraphError> {
-    let folders = context.store()?.folders();
+fn lineage(context: &RequestContext<'_>, number: u16) -> Result<Vec<u16>, GraphError> {
+    let folders = context.present()?.folders();
     let mut line = vec![number];
     let mut at = number;
     while let Some(folder) = folders.iter().find(|folder| folder.number == at) {
@@ -141,8 +140,8 @@ fn name(members: &Map<String, Value>) -> Result<Option<String>, GraphError> {
 }
 
 /// Refuses a name that another folder with the same parent has. Case is ignored.
-fn free(context: &MailContext<'_>, parent: u16, name: &str, but: u16) -> Result<(), GraphError> {
-    let folders = context.store()?.folders();
+fn free(context: &RequestContext<'_>, parent: u16, name: &str, but: u16) -> Result<(), GraphError> {
+    let folders = context.present()?.folders();
     let taken = folders.iter().any(|folder| {
         folder.parent == parent
             && folder.number != but
@@ -153,7 +152,7 @@ fn free(context: &MailContext<'_>, parent: u16, name: &str, but: u16) -> Result<
 
 /// Changes a folder.
 fn alter(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     number: u16,
     change: impl FnOnce(&mut MailFolder),
 ) -> Result<(), GraphError> {

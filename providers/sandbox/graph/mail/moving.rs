@@ -5,10 +5,10 @@
 use hyper::StatusCode;
 use serde_json::Value;
 
-use super::context::MailContext;
 use crate::graph::error::{GraphError, wrong_body};
 use crate::graph::exchange::folders::{self, DELETED, MailFolder};
 use crate::graph::exchange::state::MessageNotes;
+use crate::graph::request::RequestContext;
 use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::MOVE;
 use crate::graph::types::read::read;
@@ -16,7 +16,10 @@ use crate::store::mailbox::change::{MailboxChange, MailboxEntry};
 use crate::store::message::Message;
 
 /// Moves a message.
-pub(super) fn relocate(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn relocate(
+    context: &RequestContext<'_>,
+    id: &str,
+) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     let folder = destination(context)?;
     move_to_folder(context, message, folder.number)?;
@@ -24,10 +27,10 @@ pub(super) fn relocate(context: &MailContext<'_>, id: &str) -> Result<GraphRespo
 }
 
 /// Copies a message.
-pub(super) fn copy(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn copy(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.message(id)?;
     let folder = destination(context)?;
-    let notes = context.store()?.notes(message);
+    let notes = context.present()?.notes(message);
     let mut facts = message.facts.as_ref().clone();
     // These are the labels of the file that the message was loaded from, not its present ones.
     facts.labels = None;
@@ -44,7 +47,7 @@ pub(super) fn copy(context: &MailContext<'_>, id: &str) -> Result<GraphResponse,
 }
 
 /// Deletes a message: moves it to Deleted Items, or deletes it permanently if it is in there.
-pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn delete(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     if folders::number_of(message) == DELETED {
         delete_for_good(context, message)?;
@@ -55,7 +58,7 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
 }
 
 /// Deletes a message permanently.
-pub(super) fn erase(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn erase(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     delete_for_good(context, message)?;
     Ok(no_content())
@@ -63,7 +66,7 @@ pub(super) fn erase(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
 
 /// Moves a message to a folder.
 pub(super) fn move_to_folder(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     message: &Message,
     folder: u16,
 ) -> Result<(), GraphError> {
@@ -72,7 +75,7 @@ pub(super) fn move_to_folder(
     Ok(())
 }
 
-fn delete_for_good(context: &MailContext<'_>, message: &Message) -> Result<(), GraphError> {
+fn delete_for_good(context: &RequestContext<'_>, message: &Message) -> Result<(), GraphError> {
     context.change(MailboxChange::Goes(vec![message.id]))?;
     // Notes are kept apart from the mailbox, so they do not end with the message.
     context.with(|exchange| exchange.notes.remove(&message.id));
@@ -80,10 +83,10 @@ fn delete_for_good(context: &MailContext<'_>, message: &Message) -> Result<(), G
 }
 
 /// Returns the folder that a request names.
-pub(super) fn destination(context: &MailContext<'_>) -> Result<MailFolder, GraphError> {
+pub(super) fn destination(context: &RequestContext<'_>) -> Result<MailFolder, GraphError> {
     let members = read(context.request, &MOVE, true)?;
     let id = members.get("destinationId").and_then(Value::as_str);
     let id = id.filter(|id| !id.is_empty());
     let id = id.ok_or_else(|| wrong_body("The parameter 'destinationId' is required."))?;
-    context.store()?.folder(id)
+    context.present()?.folder(id)
 }

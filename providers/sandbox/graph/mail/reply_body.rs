@@ -3,9 +3,9 @@
 //! it themselves.
 
 use super::body::EditableMessage;
-use super::context::MailContext;
 use crate::graph::error::GraphError;
 use crate::graph::people::EmailAddress;
+use crate::graph::request::RequestContext;
 use crate::graph::user;
 use crate::store::message::Message;
 
@@ -19,7 +19,7 @@ pub(crate) enum ReplyKind {
 
 /// Begins a reply to a message.
 pub(super) fn begin(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     editable: &mut EditableMessage,
     message: &Message,
     how: ReplyKind,
@@ -68,12 +68,12 @@ fn prefixed(subject: &str, prefix: &str) -> String {
 
 /// Sets the recipients of a reply.
 fn recipients(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     editable: &mut EditableMessage,
     original: &EditableMessage,
     how: ReplyKind,
 ) -> Result<(), GraphError> {
-    let own = user::addresses(context.store()?);
+    let own = user::addresses(context.present()?);
     let is_own = |person: &EmailAddress| {
         let mut own = own.iter();
         own.any(|address| address.eq_ignore_ascii_case(&person.address))

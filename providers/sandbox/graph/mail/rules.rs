@@ -3,7 +3,6 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
-use super::context::MailContext;
 use crate::graph::error::{GraphError, invalid_request, not_found, rule_refused};
 use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::request::RequestContext;
@@ -14,13 +13,15 @@ use crate::graph::types::read::read;
 /// The number of the inbox, the only folder with rules.
 const INBOX: u16 = 12;
 
+/// The path of the rules.
+const OF: &str = "mailFolders('inbox')/messageRules";
+
 /// Answers with the rules in order.
 pub(crate) fn list(context: &RequestContext<'_>, folder: &str) -> Result<GraphBody, GraphError> {
     inbox(context.store, folder)?;
     context.options.check_type(&RULE)?;
     let rules = context.store.with(|exchange| exchange.rules.clone());
-    let of = "mailFolders('inbox')/messageRules";
-    context.list(&rules, rules.len().max(1), of, |_, rule| context.options.cut(rule.clone()).into())
+    context.list(&rules, rules.len().max(1), OF, |_, rule| context.options.cut(rule.clone()).into())
 }
 
 /// Answers with one rule.
@@ -36,12 +37,15 @@ pub(crate) fn read_rule(
         found.cloned()
     });
     let rule = context.options.cut(rule.ok_or_else(not_found)?);
-    Ok(context.single(rule, "mailFolders('inbox')/messageRules"))
+    Ok(context.single(rule, OF))
 }
 
 /// Creates a rule.
-pub(super) fn create(context: &MailContext<'_>, folder: &str) -> Result<GraphResponse, GraphError> {
-    inbox(context.store()?, folder)?;
+pub(crate) fn create(
+    context: &RequestContext<'_>,
+    folder: &str,
+) -> Result<GraphResponse, GraphError> {
+    inbox(context.present()?, folder)?;
     let members = read(context.request, &RULE, true)?;
     for needed in ["displayName", "actions"] {
         if members.get(needed).is_none_or(Value::is_null) {
@@ -60,30 +64,30 @@ pub(super) fn create(context: &MailContext<'_>, folder: &str) -> Result<GraphRes
     rule.insert("isReadOnly".to_owned(), false.into());
     let rule = merge_rule(context, rule, members)?;
     keep(context, rule.clone());
-    reply(context, rule, StatusCode::CREATED)
+    Ok(context.entity(rule, OF, StatusCode::CREATED))
 }
 
 /// Changes a rule. Conditions, actions and exceptions are replaced as a whole.
-pub(super) fn change(
-    context: &MailContext<'_>,
+pub(crate) fn change(
+    context: &RequestContext<'_>,
     folder: &str,
     id: &str,
 ) -> Result<GraphResponse, GraphError> {
-    inbox(context.store()?, folder)?;
+    inbox(context.present()?, folder)?;
     let members = read(context.request, &RULE, true)?;
     let rule = context.with(|exchange| exchange.rules.iter().find(|rule| is(rule, id)).cloned());
     let rule = merge_rule(context, rule.ok_or_else(not_found)?, members)?;
     keep(context, rule.clone());
-    reply(context, rule, StatusCode::OK)
+    Ok(context.entity(rule, OF, StatusCode::OK))
 }
 
 /// Deletes a rule.
-pub(super) fn delete(
-    context: &MailContext<'_>,
+pub(crate) fn delete(
+    context: &RequestContext<'_>,
     folder: &str,
     id: &str,
 ) -> Result<GraphResponse, GraphError> {
-    inbox(context.store()?, folder)?;
+    inbox(context.present()?, folder)?;
     let found = context.with(|exchange| {
         let before = exchange.rules.len();
         exchange.rules.retain(|rule| !is(rule, id));
@@ -111,7 +115,7 @@ fn sequence(rule: &Map<String, Value>) -> i64 {
 
 /// Applies a body to a rule. The members are put into the order in which Graph returns them.
 fn merge_rule(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     mut rule: Map<String, Value>,
     members: Map<String, Value>,
 ) -> Result<Map<String, Value>, GraphError> {
@@ -128,10 +132,8 @@ fn merge_rule(
     // Checked when a rule is saved, because rules are never applied here.
     for name in ["moveToFolder", "copyToFolder"] {
         if let Some(folder) = action(name).and_then(Value::as_str) {
-            context
-                .store()?
-                .folder(folder)
-                .map_err(|_| rule_refused("The folder of a rule's action is not there."))?;
+            let found = context.store.folder(folder);
+            found.map_err(|_| rule_refused("The folder of a rule's action is not there."))?;
         }
     }
     let mut ordered = Map::new();
@@ -144,21 +146,11 @@ fn merge_rule(
 }
 
 /// Stores a rule in its place.
-fn keep(context: &MailContext<'_>, rule: Map<String, Value>) {
+fn keep(context: &RequestContext<'_>, rule: Map<String, Value>) {
     context.with(|exchange| {
         let id = rule.get("id").and_then(Value::as_str).map(str::to_owned);
         exchange.rules.retain(|known| !is(known, id.as_deref().unwrap_or_default()));
         exchange.rules.push(rule);
         exchange.rules.sort_by_key(sequence);
     });
-}
-
-fn reply(
-    context: &MailContext<'_>,
-    rule: Map<String, Value>,
-    status: StatusCode,
-) -> Result<GraphResponse, GraphError> {
-    let id = rule.get("id").and_then(Value::as_str).unwrap_or_default();
-    let path = format!("mailFolders('inbox')/messageRules('{id}')");
-    context.entity(rule, "mailFolders('inbox')/messageRules", &path, status)
 }

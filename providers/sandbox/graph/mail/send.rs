@@ -7,7 +7,6 @@ use hyper::StatusCode;
 use jiff::Timestamp;
 
 use super::body::EditableMessage;
-use super::context::MailContext;
 use super::drafts;
 use crate::delivery::{self, SendOptions, UnsentReason};
 use crate::graph::error::{
@@ -15,6 +14,7 @@ use crate::graph::error::{
 };
 use crate::graph::exchange::folders::{self, OUTBOX};
 use crate::graph::people::EmailAddress;
+use crate::graph::request::RequestContext;
 use crate::graph::response::{GraphResponse, accepted};
 use crate::graph::user;
 use crate::state::RequestState;
@@ -25,7 +25,7 @@ use crate::store::message::Message;
 const DEFERRED: &str = "systemtime 0x3fef";
 
 /// Sends a draft.
-pub(super) fn send(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn send(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     if !message.has("DRAFT") {
         return Err(not_draft());
@@ -35,8 +35,8 @@ pub(super) fn send(context: &MailContext<'_>, id: &str) -> Result<GraphResponse,
 }
 
 /// Sends a draft, or moves it to the outbox until its time.
-fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
-    let store = context.store()?;
+fn send_draft(context: &RequestContext<'_>, draft: u64) -> Result<(), GraphError> {
+    let store = context.present()?;
     let message = store.mailbox.message(draft).ok_or_else(not_found)?;
     let editable = signed(context, EditableMessage::from_message(message))?;
     let recipients = editable.recipients();
@@ -58,7 +58,7 @@ fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
             context.note(draft, |notes| notes.due = Some(due));
             Ok(())
         }
-        None => go(context.state, &context.address, message),
+        None => go(context.state, context.address(), message),
     }
 }
 
@@ -109,10 +109,10 @@ pub(crate) fn send_due(state: &RequestState) {
 
 /// Returns a message with its sender, if the caller may send as them.
 fn signed(
-    context: &MailContext<'_>,
+    context: &RequestContext<'_>,
     mut editable: EditableMessage,
 ) -> Result<EditableMessage, GraphError> {
-    let store = context.store()?;
+    let store = context.present()?;
     let me =
         EmailAddress { name: user::name(store).to_owned(), address: store.mailbox.address.clone() };
     let own = user::addresses(store);

@@ -3,9 +3,9 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::context::MailContext;
 use crate::graph::calendar::draft::parse_time;
 use crate::graph::error::{GraphError, invalid_property};
+use crate::graph::request::RequestContext;
 use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::SETTINGS;
 use crate::graph::types::read::read;
@@ -19,10 +19,10 @@ const READ_ONLY: [&str; 2] = ["archiveFolder", "userPurpose"];
 const TIMES: [&str; 2] = ["scheduledStartDateTime", "scheduledEndDateTime"];
 
 /// Changes the settings in a body.
-pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
+pub(crate) fn change(context: &RequestContext<'_>) -> Result<GraphResponse, GraphError> {
     let mut members = read(context.request, &SETTINGS, true)?;
     members.retain(|name, value| !READ_ONLY.contains(&name.as_str()) && !value.is_null());
-    let store = context.store()?;
+    let store = context.present()?;
     let zone = user::mailbox_zone(context.state, store);
     let before = user::settings(store, &zone);
     if let Some(zone) = members.get("timeZone").and_then(Value::as_str) {
@@ -66,7 +66,7 @@ pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     });
     let zone = user::mailbox_zone(context.state, store);
     let settings = user::settings(store, &zone);
-    context.entity(settings, "mailboxSettings", "mailboxSettings", StatusCode::OK)
+    Ok(context.entity(settings, "mailboxSettings", StatusCode::OK))
 }
 
 /// Checks the times of automatic replies and puts them into Exchange's format.

@@ -7,7 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::body::EditableMessage;
-use super::context::MailContext;
 use super::drafts;
 use super::file::{self, FileUpload, MessageFile};
 use super::read::attachments;
@@ -19,8 +18,8 @@ use crate::graph::error::{
 };
 use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::pages;
-use crate::graph::params::QueryOptions;
 use crate::graph::people::object;
+use crate::graph::request::RequestContext;
 use crate::graph::response::{GraphBody, GraphResponse, no_content, with_context};
 use crate::graph::types::mail::{ATTACHMENT, UPLOAD};
 use crate::graph::types::read::read;
@@ -39,7 +38,7 @@ const MAX_FILE: i64 = 150 << 20;
 const LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
 
 /// Adds a file to a draft.
-pub(super) fn attach(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn attach(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     // Read here, because the check of the body removes annotations.
     let kind = serde_json::from_slice::<Value>(&context.request.body).ok();
     let kind = kind.as_ref().and_then(|body| body.get("@odata.type")?.as_str());
@@ -63,28 +62,25 @@ pub(super) fn attach(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     let mut editable = EditableMessage::from_message(message);
     editable.files.push(file);
     drafts::rewrite(context, message, &editable)?;
-    let store = context.store()?;
+    let store = context.present()?;
     let message = store.mailbox.message(message.id).ok_or_else(not_found)?;
-    let options = QueryOptions::default();
-    let list = attachments::list(store, message, &options, context.prefer);
+    let list = attachments::list(store, message, context.options, context.prefer);
     // The new file was appended, so it is the last in reading order.
     let Some(Value::Object(last)) = list.into_iter().next_back() else {
         return Err(not_found());
     };
-    let part = last.get("id").and_then(Value::as_str).unwrap_or_default();
     let of = format!("messages('{id}')/attachments");
-    let path = format!("{of}('{part}')");
-    context.entity(last, &of, &path, StatusCode::CREATED)
+    Ok(context.entity(last, &of, StatusCode::CREATED))
 }
 
 /// Removes a file from a draft.
-pub(super) fn detach(
-    context: &MailContext<'_>,
+pub(crate) fn detach(
+    context: &RequestContext<'_>,
     id: &str,
     part: &str,
 ) -> Result<GraphResponse, GraphError> {
     let message = draft(context, id)?;
-    let place = attachments::place(context.store()?, message, part)?;
+    let place = attachments::place(context.present()?, message, part)?;
     let mut editable = EditableMessage::from_message(message);
     if place >= editable.files.len() {
         return Err(not_found());
@@ -95,13 +91,13 @@ pub(super) fn detach(
 }
 
 /// Returns the draft with an id. Other messages cannot get attachments.
-fn draft<'a>(context: &MailContext<'a>, id: &str) -> Result<&'a Message, GraphError> {
+fn draft<'a>(context: &RequestContext<'a>, id: &str) -> Result<&'a Message, GraphError> {
     let message = context.message(id)?;
     if message.has("DRAFT") { Ok(message) } else { Err(not_draft()) }
 }
 
 /// Creates an upload session.
-pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(crate) fn begin(context: &RequestContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &UPLOAD, true)?;
     let item = members.get("attachmentItem").and_then(Value::as_object);
     let item = item.ok_or_else(|| wrong_body("The parameter 'attachmentItem' is required."))?;
@@ -120,7 +116,7 @@ pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
     let token = format!("{}{number:x}", secret.trim());
     let upload = FileUpload {
         token: token.clone(),
-        address: context.address.clone(),
+        address: context.address().to_owned(),
         message: message.id,
         file: MessageFile {
             name: name.to_owned(),

@@ -1,17 +1,15 @@
 //! Graph's lists of messages: selection, order and pages.
 
-use serde_json::Value;
-
 use super::matching;
 use super::message;
 use super::search;
 use crate::graph::error::{GraphError, bad_request, not_with_search};
 use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::exchange::folders::MailFolder;
-use crate::graph::pages::{self, PageRows};
-use crate::graph::params::{PreferHeader, QueryOptions, unquote};
+use crate::graph::params::{QueryOptions, unquote};
+use crate::graph::request::RequestContext;
+use crate::graph::response::GraphBody;
 use crate::graph::types::mail::MESSAGE;
-use crate::http::HttpRequest;
 use crate::store::message::Message;
 
 /// The default number of rows of a page.
@@ -20,32 +18,25 @@ pub(crate) const DEFAULT_TOP: usize = 10;
 /// The maximum number of results of a search.
 const MAX_FOUND: usize = 1_000;
 
-/// Returns a page of the messages in a folder, or in all folders.
+/// Answers with the messages in a folder, or in all folders.
 pub(crate) fn messages(
-    request: &HttpRequest,
-    store: ExchangeMailbox<'_>,
-    folder: Option<&MailFolder>,
-    options: &QueryOptions<'_>,
-    prefer: &PreferHeader,
-) -> Result<Value, GraphError> {
+    context: &RequestContext<'_>,
+    folder: Option<&str>,
+) -> Result<GraphBody, GraphError> {
+    let (store, options) = (context.store, context.options);
+    let folder = folder.map(|id| store.folder(id)).transpose()?;
     options.check_type(&MESSAGE)?;
-    let page = pages::page(request, options, prefer, DEFAULT_TOP)?;
-    let messages = matching_messages(store, folder, options)?;
-    let rows = messages.iter().skip(page.rows.start).take(page.rows.len());
-    let rows = rows
-        .map(|message| message::json(store, message, options, prefer).map(Value::Object))
-        .collect::<Result<Vec<Value>, GraphError>>()?;
-    let of = match folder {
+    let messages = matching_messages(store, folder.as_ref(), options)?;
+    let of = match &folder {
         Some(folder) => format!(
             "mailFolders('{}')/messages",
             folder.well_known_or(&store.ids().folder(folder.number))
         ),
         None => "messages".to_owned(),
     };
-    let address = &store.mailbox.address;
-    let context = pages::context(request, address, &of, options, false);
-    let listed = PageRows { rows, total: messages.len() };
-    Ok(pages::answer(request, options, &page, context, listed))
+    context.list(&messages, DEFAULT_TOP, &of, |_, message| {
+        message::json(store, message, options, context.prefer).into()
+    })
 }
 
 /// Returns the messages that match a request, in order.

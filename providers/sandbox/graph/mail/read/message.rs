@@ -5,7 +5,6 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::graph::error::GraphError;
 use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::exchange::folders;
 use crate::graph::exchange::state::MessageNotes;
@@ -96,7 +95,7 @@ pub(crate) fn json(
     message: &Message,
     options: &QueryOptions<'_>,
     prefer: &PreferHeader,
-) -> Result<Map<String, Value>, GraphError> {
+) -> Map<String, Value> {
     let section = mime::header_section(&message.raw);
     let (notes, fields) = (store.notes(message), head::fields(section, &message.raw));
     let serializer = MessageSerializer { store, message, prefer, notes, fields };
@@ -130,7 +129,7 @@ pub(crate) fn json(
         let size = json!({"id": "Integer 0xe08", "value": message.raw.len().to_string()});
         json.insert("singleValueExtendedProperties".to_owned(), json!([size]));
     }
-    Ok(json)
+    json
 }
 
 /// The source of a message's properties.

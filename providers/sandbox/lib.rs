@@ -24,6 +24,7 @@ mod google;
 mod google_calendar;
 mod graph;
 mod http;
+mod json;
 mod load;
 mod people;
 mod refusals;

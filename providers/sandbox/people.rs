@@ -17,6 +17,7 @@ use super::google::error;
 use super::google::fields::{FieldShape, shape};
 use super::google::params::RequestParameters;
 use super::http::{HttpRequest, HttpResponse};
+use super::json::{listed, merge, present};
 use super::routes::routes;
 use super::state::RequestState;
 use super::store::mailbox::person::MailboxPerson;
@@ -124,8 +125,7 @@ fn handle(
             json!({ "person": resource(person, contact.as_ref(), kind, &fields) })
         })
         .collect();
-    // Protobuf's JSON omits empty lists, so a search without results is an empty object.
-    Ok(params.answer(if found.is_empty() { json!({}) } else { json!({ "results": found }) }))
+    Ok(params.answer(present(json!({ "results": listed(&found) }))))
 }
 
 /// Returns one page of a list.
@@ -147,19 +147,14 @@ fn page(
     let page = people.iter().skip(start).take(rows);
     let page: Vec<Value> =
         page.map(|(person, contact)| resource(person, contact.as_ref(), kind, fields)).collect();
-    let mut answer = Map::new();
     let next = start.saturating_add(page.len());
-    if !page.is_empty() {
-        answer.insert(key.to_owned(), page.into());
-    }
-    if next < people.len() {
-        answer.insert("nextPageToken".to_owned(), token(next).into());
-    }
+    let next = (next < people.len()).then(|| token(next));
     // Totals of zero are omitted as well.
-    if !people.is_empty() {
-        answer.extend(totals.iter().map(|total| ((*total).to_owned(), people.len().into())));
-    }
-    Ok(Value::Object(answer))
+    let total = (!people.is_empty()).then_some(people.len());
+    let mut answer = json!({ key: listed(&page), "nextPageToken": next });
+    let totals = totals.iter().map(|name| ((*name).to_owned(), total.into()));
+    merge(&mut answer, totals.collect::<Map<_, _>>().into());
+    Ok(present(answer))
 }
 
 /// Returns the requested number of rows.

@@ -15,6 +15,7 @@ use super::tokens::authorization::{AuthorizationRequest, TokenIssuer};
 use super::tokens::{AuthorizationCode, IssuedTokens, RefreshStatus, SignIn, TokenAccess};
 use crate::google::error;
 use crate::http::{HttpRequest, HttpResponse};
+use crate::json::present;
 use crate::state::RequestState;
 use crate::store::mailbox::Mailbox;
 
@@ -349,16 +350,14 @@ fn failure(why: &str) -> HttpResponse {
 
 /// Returns newly issued tokens, in a response that must not be cached (RFC 6749, 5.1).
 fn tokens(sign_in: &SignIn, issued: IssuedTokens) -> HttpResponse {
-    let mut body = json!({
+    let body = json!({
         "access_token": issued.access,
         "expires_in": sign_in.lifetime().as_secs(),
         "scope": issued.scope,
         "token_type": "Bearer",
+        "refresh_token": issued.refresh,
     });
-    if let (Some(token), Value::Object(body)) = (issued.refresh, &mut body) {
-        body.insert("refresh_token".to_owned(), token.into());
-    }
-    json_answer(StatusCode::OK, &body)
+    json_answer(StatusCode::OK, &present(body))
 }
 
 fn json_answer(status: StatusCode, body: &Value) -> HttpResponse {

@@ -7,6 +7,7 @@ use crate::google::body::{inner, text, texts};
 use crate::google::error;
 use crate::google::fields::{FieldShape, shape};
 use crate::http::HttpResponse;
+use crate::json::{listed, present};
 
 /// The type of a filter.
 pub(super) static FILTER: FieldShape = shape! {
@@ -23,13 +24,8 @@ pub(super) static FILTERS: FieldShape = shape! { "filter": &FILTER };
 
 /// Returns all filters.
 pub(super) fn list(context: &GmailContext<'_>) -> Value {
-    let filters = all(context);
-    // Protobuf's JSON omits empty lists.
-    if filters.is_empty() {
-        json!({})
-    } else {
-        json!({ "filter": filters.into_iter().map(|(_, it)| it).collect::<Vec<_>>() })
-    }
+    let filters: Vec<Value> = all(context).into_iter().map(|(_, filter)| filter).collect();
+    present(json!({ "filter": listed(&filters) }))
 }
 
 /// Returns one filter.

@@ -10,6 +10,7 @@ use crate::google::error;
 use crate::google::fields::{FieldShape, shape};
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
+use crate::json::{listed, merge, present};
 use crate::store::mailbox::Mailbox;
 use crate::store::mailbox::record::{HistoryEvent, HistoryRecord};
 
@@ -78,17 +79,12 @@ pub(super) fn page(
         (Some(_), Some((last, _))) => Some(last.to_string()),
         _ => None,
     };
-    let mut answer = Map::new();
-    if !page.is_empty() {
-        let rows: Vec<Value> = page.into_iter().map(|(_, row)| row).collect();
-        answer.insert("history".to_owned(), rows.into());
-    }
-    if let Some(next) = next {
-        answer.insert("nextPageToken".to_owned(), next.into());
-    }
-    let now = mailbox.history.to_string();
-    answer.insert("historyId".to_owned(), now.into());
-    Ok(answer.into())
+    let rows: Vec<Value> = page.into_iter().map(|(_, row)| row).collect();
+    Ok(present(json!({
+        "history": listed(&rows),
+        "nextPageToken": next,
+        "historyId": mailbox.history.to_string(),
+    })))
 }
 
 /// Returns the requested kinds by their names in the answer, or all if no kind is named.
@@ -110,35 +106,28 @@ fn kinds(params: &RequestParameters<'_>) -> Result<Vec<&'static str>, HttpRespon
 
 /// Returns a record as the API shows it, or `None` if it is of no requested kind.
 fn row(record: &HistoryRecord, kinds: &[&str]) -> Option<Value> {
-    let short = json!({
-        "id": resources::id(record.message),
-        "threadId": resources::id(record.thread),
-    });
-    let mut message = short.clone();
+    let (id, thread) = (resources::id(record.message), resources::id(record.thread));
     // A deleted message has no labels any more.
-    if let (Value::Object(message), true) = (&mut message, record.what != HistoryEvent::Deleted) {
-        message.insert("labelIds".to_owned(), record.labels.clone().into());
-    }
-    let mut row = Map::new();
-    row.insert("id".to_owned(), record.history.to_string().into());
-    row.insert("messages".to_owned(), json!([short]));
-    // A record without a requested kind adds no further key, and is left out.
-    let bare = row.len();
-    let mut put = |key: &str, change: Value| {
-        if kinds.contains(&key) {
-            row.insert(key.to_owned(), json!([change]));
-        }
+    let labels = (record.what != HistoryEvent::Deleted).then_some(&record.labels);
+    let message = present(json!({ "id": id, "threadId": thread, "labelIds": labels }));
+    let changes = match &record.what {
+        HistoryEvent::Added => vec![("messagesAdded", json!({ "message": message }))],
+        HistoryEvent::Deleted => vec![("messagesDeleted", json!({ "message": message }))],
+        HistoryEvent::Labels(more, less) => [("labelsAdded", more), ("labelsRemoved", less)]
+            .into_iter()
+            .filter(|(_, labels)| !labels.is_empty())
+            .map(|(key, labels)| (key, json!({ "message": message, "labelIds": labels })))
+            .collect(),
     };
-    match &record.what {
-        HistoryEvent::Added => put("messagesAdded", json!({ "message": message })),
-        HistoryEvent::Deleted => put("messagesDeleted", json!({ "message": message })),
-        HistoryEvent::Labels(more, less) => {
-            for (key, labels) in [("labelsAdded", more), ("labelsRemoved", less)] {
-                if !labels.is_empty() {
-                    put(key, json!({ "message": message, "labelIds": labels }));
-                }
-            }
-        }
-    }
-    (row.len() > bare).then(|| row.into())
+    let changes = changes.into_iter().filter(|(key, _)| kinds.contains(key));
+    let changes: Map<String, Value> =
+        changes.map(|(key, change)| (key.to_owned(), json!([change]))).collect();
+    let mut row = json!({
+        "id": record.history.to_string(),
+        "messages": [{ "id": id, "threadId": thread }],
+    });
+    (!changes.is_empty()).then(|| {
+        merge(&mut row, changes.into());
+        row
+    })
 }

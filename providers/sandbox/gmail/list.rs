@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::query::matching::{self, MessageMatcher};
@@ -16,6 +16,7 @@ use super::resources;
 use crate::google::error;
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
+use crate::json::{listed, present};
 use crate::store::mailbox::Mailbox;
 use crate::store::message::Message;
 
@@ -83,20 +84,16 @@ pub(super) fn page(
     let rows: Vec<Value> =
         page.into_iter().map(|(_, message)| row(mailbox, what, message)).collect();
 
-    let mut answer = Map::new();
-    if !rows.is_empty() {
-        let name = match what {
-            ListSubject::Messages => "messages",
-            ListSubject::Threads => "threads",
-            ListSubject::Drafts => "drafts",
-        };
-        answer.insert(name.to_owned(), rows.into());
-    }
-    if let Some(next) = next {
-        answer.insert("nextPageToken".to_owned(), next.into());
-    }
-    answer.insert("resultSizeEstimate".to_owned(), estimate(total).into());
-    Ok(Value::Object(answer))
+    let name = match what {
+        ListSubject::Messages => "messages",
+        ListSubject::Threads => "threads",
+        ListSubject::Drafts => "drafts",
+    };
+    Ok(present(json!({
+        name: listed(&rows),
+        "nextPageToken": next,
+        "resultSizeEstimate": estimate(total),
+    })))
 }
 
 /// Returns the messages that match a query, newest first.

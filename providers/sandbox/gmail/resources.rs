@@ -6,11 +6,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use html_escape::encode_text_to_string;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::attachment_id::AttachmentIds;
 use super::query::matching::is_primary;
 use crate::google::fields::{FieldShape, shape};
+use crate::json::{listed, merge, present};
 use crate::store::head;
 use crate::store::labels::{SYSTEM, UserLabel};
 use crate::store::mailbox::Mailbox;
@@ -94,11 +95,11 @@ pub(super) fn draft_id(id: u64) -> String {
 
 /// Returns a message as the writing methods do: ids and labels.
 pub(super) fn brief(message: &Message) -> Value {
-    let mut brief = json!({ "id": id(message.id), "threadId": id(message.thread) });
-    if let (Value::Object(brief), false) = (&mut brief, message.labels.is_empty()) {
-        brief.insert("labelIds".to_owned(), message.labels.clone().into());
-    }
-    brief
+    present(json!({
+        "id": id(message.id),
+        "threadId": id(message.thread),
+        "labelIds": listed(&message.labels),
+    }))
 }
 
 /// Returns a message. `headers` names the fields of the metadata format; an empty list is all.
@@ -108,43 +109,35 @@ pub(super) fn message(
     headers: &[&str],
     attachment_ids: &AttachmentIds,
 ) -> Value {
-    let mut resource = Map::new();
-    let mut put = |name: &str, value: Value| resource.insert(name.to_owned(), value);
-    put("id", id(message.id).into());
-    put("threadId", id(message.thread).into());
-    if !message.labels.is_empty() {
-        put("labelIds", message.labels.clone().into());
-    }
-    put("snippet", escape(message.snippet()).into());
-    match format {
+    let root = || ParsedPart::of_message(&message.raw);
+    let payload = match format {
         MessageFormat::Full => {
-            let root = ParsedPart::of_message(&message.raw);
-            let mut parts = MessageParts { message, attachment_ids, next: 0 };
-            put("payload", parts.part_json(&root, ""));
+            MessageParts { message, attachment_ids, next: 0 }.part_json(&root(), "")
         }
         MessageFormat::Metadata => {
-            let root = ParsedPart::of_message(&message.raw);
+            let root = root();
             let head = mime::slice(&message.raw, &root.head);
             let includes = |name: &str| {
                 headers.is_empty() || headers.iter().any(|known| known.eq_ignore_ascii_case(name))
             };
-            put(
-                "payload",
-                json!({
-                    "mimeType": root.mime_type,
-                    "headers": header_fields(head, &message.raw, includes),
-                }),
-            );
+            json!({
+                "mimeType": root.mime_type,
+                "headers": header_fields(head, &message.raw, includes),
+            })
         }
-        MessageFormat::Minimal => {}
-        MessageFormat::Raw => {
-            put("raw", URL_SAFE.encode(&message.raw).into());
-        }
-    }
-    put("sizeEstimate", message.raw.len().into());
-    put("historyId", message.history.to_string().into());
-    put("internalDate", message.facts.date.to_string().into());
-    Value::Object(resource)
+        MessageFormat::Minimal | MessageFormat::Raw => Value::Null,
+    };
+    present(json!({
+        "id": id(message.id),
+        "threadId": id(message.thread),
+        "labelIds": listed(&message.labels),
+        "snippet": escape(message.snippet()),
+        "payload": payload,
+        "raw": (format == MessageFormat::Raw).then(|| URL_SAFE.encode(&message.raw)),
+        "sizeEstimate": message.raw.len(),
+        "historyId": message.history.to_string(),
+        "internalDate": message.facts.date.to_string(),
+    }))
 }
 
 /// Returns a snippet's text, escaped for HTML as in Gmail.
@@ -180,28 +173,19 @@ impl MessageParts<'_> {
         let place = self.next;
         self.next += 1;
         let body = self.body(part, place);
-        let mut json = json!({
+        let below = part.parts.iter().enumerate().map(|(index, part)| match path {
+            "" => self.part_json(part, &index.to_string()),
+            _ => self.part_json(part, &format!("{path}.{index}")),
+        });
+        let below: Vec<Value> = below.collect();
+        present(json!({
             "partId": path,
             "mimeType": part.mime_type,
             "filename": part.filename,
             "headers": header_fields(mime::slice(raw, &part.head), raw, |_| true),
             "body": body,
-        });
-        if !part.parts.is_empty() {
-            let below: Vec<Value> = part
-                .parts
-                .iter()
-                .enumerate()
-                .map(|(index, part)| match path {
-                    "" => self.part_json(part, &index.to_string()),
-                    _ => self.part_json(part, &format!("{path}.{index}")),
-                })
-                .collect();
-            if let Value::Object(json) = &mut json {
-                json.insert("parts".to_owned(), below.into());
-            }
-        }
-        json
+            "parts": listed(&below),
+        }))
     }
 
     /// Returns a part's body: inline for text, by attachment id for everything else.
@@ -251,17 +235,13 @@ pub(super) fn profile(mailbox: &Mailbox) -> Value {
 pub(super) fn labels(mailbox: &Mailbox) -> Vec<Value> {
     let system = SYSTEM.iter().map(|label| {
         // In the API, only labels that are hidden from lists state their visibility.
-        if label.hidden {
-            json!({
-                "id": label.id,
-                "name": label.id,
-                "messageListVisibility": "hide",
-                "labelListVisibility": "labelHide",
-                "type": "system",
-            })
-        } else {
-            json!({ "id": label.id, "name": label.id, "type": "system" })
-        }
+        present(json!({
+            "id": label.id,
+            "name": label.id,
+            "messageListVisibility": label.hidden.then_some("hide"),
+            "labelListVisibility": label.hidden.then_some("labelHide"),
+            "type": "system",
+        }))
     });
     let own = mailbox.labels.own().map(own_label);
     system.chain(own).collect()
@@ -269,18 +249,16 @@ pub(super) fn labels(mailbox: &Mailbox) -> Vec<Value> {
 
 /// Returns a user's label, without counts.
 pub(super) fn own_label(label: &UserLabel) -> Value {
-    let mut value = json!({
+    let colour = label.colour.as_ref();
+    let colour = colour.map(|(text, back)| json!({ "textColor": text, "backgroundColor": back }));
+    present(json!({
         "id": label.id,
         "name": label.name,
         "messageListVisibility": label.message_list,
         "labelListVisibility": label.label_list,
         "type": "user",
-    });
-    if let (Value::Object(value), Some((text, background))) = (&mut value, &label.colour) {
-        let colour = json!({ "textColor": text, "backgroundColor": background });
-        value.insert("color".to_owned(), colour);
-    }
-    value
+        "color": colour,
+    }))
 }
 
 /// Returns one label with its counts.
@@ -303,12 +281,13 @@ pub(super) fn label(mailbox: &Mailbox, id: &str) -> Option<Value> {
             unread_threads.insert(message.thread);
         }
     }
-    if let Value::Object(label) = &mut label {
-        label.insert("messagesTotal".to_owned(), total.into());
-        label.insert("messagesUnread".to_owned(), unread.into());
-        label.insert("threadsTotal".to_owned(), threads.len().into());
-        label.insert("threadsUnread".to_owned(), unread_threads.len().into());
-    }
+    let counts = json!({
+        "messagesTotal": total,
+        "messagesUnread": unread,
+        "threadsTotal": threads.len(),
+        "threadsUnread": unread_threads.len(),
+    });
+    merge(&mut label, counts);
     Some(label)
 }
 

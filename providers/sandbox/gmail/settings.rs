@@ -10,6 +10,7 @@ use crate::google::body::{flag, text};
 use crate::google::error;
 use crate::google::fields::{FieldShape, shape};
 use crate::http::HttpResponse;
+use crate::json::present;
 use crate::state::RequestState;
 use crate::store::mailbox::Mailbox;
 
@@ -101,25 +102,18 @@ fn entry(state: &RequestState, mailbox: &Mailbox, address: &str) -> Value {
     let name = name.unwrap_or_else(owner);
     let signature = signature.unwrap_or_default();
     // Only aliases have a verification status, and only the main address is primary and default.
-    if address == mailbox.address {
-        json!({
-            "sendAsEmail": address,
-            "displayName": name,
-            "replyToAddress": "",
-            "signature": signature,
-            "isPrimary": true,
-            "isDefault": true,
-        })
-    } else {
-        json!({
-            "sendAsEmail": address,
-            "displayName": name,
-            "replyToAddress": "",
-            "signature": signature,
-            "treatAsAlias": true,
-            "verificationStatus": "accepted",
-        })
-    }
+    let main = (address == mailbox.address).then_some(true);
+    let alias = (address != mailbox.address).then_some(true);
+    present(json!({
+        "sendAsEmail": address,
+        "displayName": name,
+        "replyToAddress": "",
+        "signature": signature,
+        "isPrimary": main,
+        "isDefault": main,
+        "treatAsAlias": alias,
+        "verificationStatus": alias.map(|_| "accepted"),
+    }))
 }
 
 /// Returns the vacation responder, which is initially off.

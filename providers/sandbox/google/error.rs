@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::faults::DrawnFault;
 use crate::http::HttpResponse;
+use crate::json::{merge, present};
 use crate::refusals::refusals;
 
 /// Returns an error in Google's JSON shape.
@@ -28,24 +29,15 @@ fn detailed(
 ) -> HttpResponse {
     let mut first = json!({ "message": message, "domain": "global" });
     merge(&mut first, entry);
-    let mut error = json!({
+    let error = present(json!({
         "code": code.as_u16(),
         "message": message,
         "errors": [first],
         "status": status,
-    });
-    if let Some(details) = details {
-        merge(&mut error, json!({ "details": details }));
-    }
+        "details": details,
+    }));
     let body = serde_json::to_vec_pretty(&json!({ "error": error })).unwrap_or_default();
     HttpResponse::json(code, body)
-}
-
-/// Adds the members of one object to another.
-pub(crate) fn merge(into: &mut Value, from: Value) {
-    if let (Value::Object(into), Value::Object(from)) = (into, from) {
-        into.extend(from);
-    }
 }
 
 // The words: canonical status and reason.
@@ -95,10 +87,8 @@ pub(crate) fn invalid_value(field: &str, kind: &str, value: &str) -> HttpRespons
 
 /// 400 with the details that Google's front end adds for a field.
 pub(super) fn bad_field(field: &str, message: &str) -> HttpResponse {
-    let mut violation = json!({ "description": message });
-    if !field.is_empty() {
-        violation = json!({ "field": field, "description": message });
-    }
+    let field = (!field.is_empty()).then_some(field);
+    let violation = present(json!({ "field": field, "description": message }));
     detailed(
         StatusCode::BAD_REQUEST,
         "INVALID_ARGUMENT",

@@ -1,14 +1,15 @@
 //! The list of calendars, and creating, changing and deleting them.
 
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::error::{self as refuse, bad_value};
-use super::event::etag;
-use super::list::{default_reminders, role};
+use super::event::{etag, text as shown};
+use super::list::{default_reminders, list_etag, role};
 use super::read::text;
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
+use crate::json::{merge, present};
 use crate::store::calendars::{CalendarAccess, SandboxCalendars, StoredCalendar};
 
 /// The default and maximum number of rows of a page.
@@ -23,37 +24,34 @@ const CALENDAR_COLOURS: [&str; 24] = [
 
 /// Returns a calendar as a `calendar` resource.
 pub(super) fn calendar(calendar: &StoredCalendar) -> Value {
-    head(calendar, "calendar#calendar").into()
+    object(calendar, "calendar#calendar", json!({}))
 }
 
 /// Returns a calendar as an entry of its owner's list.
 pub(super) fn entry(calendar: &StoredCalendar) -> Value {
-    let mut out = head(calendar, "calendar#calendarListEntry");
-    let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
-    put("colorId", calendar.colour.to_string().into());
     let colour = CALENDAR_COLOURS.get(usize::from(calendar.colour.saturating_sub(1)));
-    put("backgroundColor", (*colour.unwrap_or(&"#9fe1e7")).into());
-    put("selected", true.into());
-    put("accessRole", role(calendar.access).into());
-    put("defaultReminders", default_reminders(calendar));
-    if calendar.main {
-        put("primary", true.into());
-    }
-    out.into()
+    let more = json!({
+        "colorId": calendar.colour.to_string(),
+        "backgroundColor": colour.unwrap_or(&"#9fe1e7"),
+        "selected": true,
+        "accessRole": role(calendar.access),
+        "defaultReminders": default_reminders(calendar),
+        "primary": calendar.main.then_some(true),
+    });
+    object(calendar, "calendar#calendarListEntry", more)
 }
 
-fn head(calendar: &StoredCalendar, kind: &str) -> Map<String, Value> {
-    let mut out = Map::new();
-    let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
-    put("kind", kind.into());
-    put("etag", etag(calendar.mark).into());
-    put("id", calendar.id.as_str().into());
-    put("summary", calendar.name.as_str().into());
-    if !calendar.notes.is_empty() {
-        put("description", calendar.notes.as_str().into());
-    }
-    put("timeZone", calendar.zone.as_str().into());
-    out
+fn object(calendar: &StoredCalendar, kind: &str, more: Value) -> Value {
+    let mut out = json!({
+        "kind": kind,
+        "etag": etag(calendar.mark),
+        "id": calendar.id,
+        "summary": calendar.name,
+        "description": shown(&calendar.notes),
+        "timeZone": calendar.zone,
+    });
+    merge(&mut out, more);
+    present(out)
 }
 
 /// Returns the list of a person's calendars.
@@ -78,16 +76,13 @@ pub(super) fn entries(
     let all: Vec<&StoredCalendar> =
         agenda.all_of(me).filter(|calendar| !calendar.deleted).collect();
     let items: Vec<Value> = all.iter().skip(skip).take(rows).map(|it| entry(it)).collect();
-    let mut out = Map::new();
-    let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
-    put("kind", "calendar#calendarList".into());
-    // Etags of Google's lists begin with `p`.
-    put("etag", etag(agenda.mark).replacen('"', "\"p", 1).into());
-    if skip.saturating_add(rows) < all.len() {
-        put("nextPageToken", (skip + rows).to_string().into());
-    }
-    put("items", items.into());
-    Ok(out.into())
+    let more = skip.saturating_add(rows) < all.len();
+    Ok(present(json!({
+        "kind": "calendar#calendarList",
+        "etag": list_etag(agenda),
+        "nextPageToken": more.then(|| (skip + rows).to_string()),
+        "items": items,
+    })))
 }
 
 /// Creates a calendar and returns its place.

@@ -4,8 +4,8 @@
 use hyper::StatusCode;
 use serde_json::json;
 
-use crate::google::error::merge;
 use crate::http::HttpResponse;
+use crate::json::merge;
 use crate::refusals::refusals;
 
 /// Returns an error with the domain and reason that clients read. `place` is the kind and name of

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
+use crate::json::{merge, present};
 use crate::store::calendars::{CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent};
 
 /// The key of the properties that only Google's half stores for an event.
@@ -88,88 +89,61 @@ pub(super) fn is_organizer(event: &StoredEvent, calendar: &StoredCalendar) -> bo
 impl EventView<'_> {
     /// Returns an event with all properties.
     pub fn event(&self, event: &StoredEvent) -> Value {
-        let mut out = self.head(event);
         // A calendar shared as free/busy only shows when it is busy.
         if self.calendar.access == CalendarAccess::Busy {
-            out.insert("start".to_owned(), self.time(&event.start));
-            out.insert("end".to_owned(), self.time(&event.end));
-            out.insert("visibility".to_owned(), "private".into());
-            return out.into();
+            let (start, end) = (self.time(&event.start), self.time(&event.end));
+            let more = json!({ "start": start, "end": end, "visibility": "private" });
+            return object(event, more);
         }
-        let mut put = |key: &str, value: Value| {
-            if !value.is_null() {
-                out.insert(key.to_owned(), value);
-            }
-        };
-        let text = |text: &str| if text.is_empty() { Value::Null } else { text.into() };
-        put("htmlLink", self.html_link(event).into());
-        put("created", stamp(event.created).into());
-        put("updated", stamp(event.updated).into());
-        put("summary", text(&event.title));
-        put("description", text(&event.notes));
-        put("location", text(&event.place));
-        let colour = event.colour.map(|number| number.to_string());
-        put("colorId", colour.map_or(Value::Null, Value::from));
-        put("creator", self.person(&event.organizer, false));
-        put("organizer", self.person(&event.organizer, true));
-        put("start", self.time(&event.start));
-        put("end", self.time(&event.end));
-        if let Some(repeat) = &event.repeat {
-            put("recurrence", repeat.lines(&event.start).into());
-        }
-        if let Some((series, original)) = &event.instead_of {
-            put("recurringEventId", series.as_str().into());
-            put("originalStartTime", self.original(event, series, *original));
-        }
+        let sent = |key: &str| own(event)?.get(key);
+        let kind = TYPES.iter().find(|(show, ..)| *show == event.show);
+        let (_, name, properties) = kind.unwrap_or(&(ShowAs::Busy, "default", ""));
+        let usual = |_| sent(properties).cloned().unwrap_or_else(|| usual(event));
         // Google has only opaque and transparent; the other states are event types.
         let free = matches!(event.show, ShowAs::Free | ShowAs::Elsewhere);
-        put("transparency", if free { "transparent".into() } else { Value::Null });
-        put("visibility", visibility(event.visibility));
-        put("iCalUID", event.uid.as_str().into());
-        put("sequence", event.sequence.into());
-        let attendees = self.attendees(event);
-        put("attendees", attendees);
         let (link, conference) = conference(event);
-        put("hangoutLink", link);
-        put("conferenceData", conference);
-        let own = own(event);
-        for key in AS_SENT {
-            put(key, own.and_then(|own| own.get(key)).cloned().unwrap_or_default());
-        }
-        put("reminders", reminders(event));
-        let kind = TYPES.iter().find(|(show, ..)| *show == event.show);
-        if let Some((_, _, key)) = kind {
-            put(key, own.and_then(|own| own.get(*key)).cloned().unwrap_or_else(|| usual(event)));
-        }
-        put("eventType", kind.map_or("default", |(_, kind, _)| kind).into());
-        out.into()
+        let more = json!({
+            "htmlLink": self.html_link(event),
+            "created": stamp(event.created),
+            "updated": stamp(event.updated),
+            "summary": text(&event.title),
+            "description": text(&event.notes),
+            "location": text(&event.place),
+            "colorId": event.colour.map(|number| number.to_string()),
+            "creator": self.person(&event.organizer, false),
+            "organizer": self.person(&event.organizer, true),
+            "start": self.time(&event.start),
+            "end": self.time(&event.end),
+            "recurrence": event.repeat.as_ref().map(|repeat| repeat.lines(&event.start)),
+            "recurringEventId": event.instead_of.as_ref().map(|(series, _)| series),
+            "originalStartTime": self.original(event),
+            "transparency": free.then_some("transparent"),
+            "visibility": visibility(event.visibility),
+            "iCalUID": event.uid,
+            "sequence": event.sequence,
+            "attendees": self.attendees(event),
+            "hangoutLink": link,
+            "conferenceData": conference,
+            "guestsCanInviteOthers": sent("guestsCanInviteOthers"),
+            "guestsCanModify": sent("guestsCanModify"),
+            "source": sent("source"),
+            "attachments": sent("attachments"),
+            "reminders": reminders(event),
+            (*properties): kind.map(usual),
+            "eventType": name,
+        });
+        object(event, more)
     }
 
     /// Returns a deleted event as in lists, with no more than its identity.
     pub fn tombstone(&self, event: &StoredEvent) -> Value {
-        let mut out = self.head(event);
-        out.insert("status".to_owned(), "cancelled".into());
-        if let Some((series, original)) = &event.instead_of {
-            out.insert("recurringEventId".to_owned(), series.as_str().into());
-            let original = self.original(event, series, *original);
-            out.insert("originalStartTime".to_owned(), original);
-        }
-        out.into()
-    }
-
-    /// Returns the properties that every event has.
-    fn head(&self, event: &StoredEvent) -> Map<String, Value> {
-        let status = match (event.deleted, event.show) {
-            (true, _) => "cancelled",
-            (false, ShowAs::Tentative) => "tentative",
-            (false, _) => "confirmed",
-        };
-        let mut out = Map::new();
-        out.insert("kind".to_owned(), "calendar#event".into());
-        out.insert("etag".to_owned(), etag(event.mark).into());
-        out.insert("id".to_owned(), event.id.as_str().into());
-        out.insert("status".to_owned(), status.into());
-        out
+        let series = event.instead_of.as_ref().map(|(series, _)| series);
+        let more = json!({
+            "status": "cancelled",
+            "recurringEventId": series,
+            "originalStartTime": self.original(event),
+        });
+        object(event, more)
     }
 
     fn html_link(&self, event: &StoredEvent) -> String {
@@ -182,24 +156,15 @@ impl EventView<'_> {
     fn person(&self, person: &EventGuest, organizer: bool) -> Value {
         let calendar = self.calendar;
         let own = person.address.is_empty() || person.address.is(&calendar.owner);
-        let mut out = Map::new();
-        let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
-        if own && organizer && !calendar.main {
-            put("email", calendar.id.as_str().into());
-            put("displayName", calendar.name.as_str().into());
-            put("self", true.into());
-            return out.into();
-        }
-        let address = if own { &calendar.owner } else { person.address.as_str() };
-        put("email", address.into());
-        if let Some(name) = &person.name {
-            put("displayName", name.as_str().into());
-        }
+        let (email, name) = if own && organizer && !calendar.main {
+            (calendar.id.as_str(), Some(&calendar.name))
+        } else {
+            let email = if own { calendar.owner.as_str() } else { person.address.as_str() };
+            (email, person.name.as_ref())
+        };
         // `self` marks the calendar's owner, not the account.
-        if own && calendar.main {
-            put("self", true.into());
-        }
-        out.into()
+        let me = (own && (organizer || calendar.main)).then_some(true);
+        present(json!({ "email": email, "displayName": name, "self": me }))
     }
 
     /// Returns a start or end.
@@ -213,9 +178,10 @@ impl EventView<'_> {
         }
     }
 
-    /// Returns the original start, in the zone of its series.
-    fn original(&self, event: &StoredEvent, series: &str, original: EventTime) -> Value {
-        match original {
+    /// Returns the original start of an exception, in the zone of its series.
+    fn original(&self, event: &StoredEvent) -> Option<Value> {
+        let (series, original) = event.instead_of.as_ref()?;
+        Some(match original {
             EventTime::Day(day) => json!({ "date": day.to_string() }),
             EventTime::At(at) => {
                 // The exception may be in another zone; the original start is in that of the
@@ -226,52 +192,57 @@ impl EventView<'_> {
                     ZonedTime::At(_, zone) => zone,
                     ZonedTime::Day(_) => &self.calendar.zone,
                 };
-                json!({ "dateTime": date_time(at, &self.zone), "timeZone": zone })
+                json!({ "dateTime": date_time(*at, &self.zone), "timeZone": zone })
             }
-        }
+        })
     }
 
-    /// Returns the guests.
-    fn attendees(&self, event: &StoredEvent) -> Value {
+    /// Returns the guests, if there are any.
+    fn attendees(&self, event: &StoredEvent) -> Option<Vec<Value>> {
         // The organizer is a guest only if they were invited as well.
         let by_organizer = own(event).is_some_and(|own| own.contains_key(ORGANIZER_ASKED));
         let organizer = &event.organizer;
-        let organizer = (organizer.answer.is_some() || by_organizer).then_some(organizer);
-        let all: Vec<(&EventGuest, bool)> = organizer
-            .map(|organizer| (organizer, true))
-            .into_iter()
-            .chain(event.guests.iter().map(|guest| (guest, false)))
-            .collect();
-        let me = |guest: &EventGuest| guest.address.is(&self.calendar.owner);
-        let shown: Vec<Value> = all
-            .into_iter()
-            .map(|(guest, organizer)| {
-                let mut out = Map::new();
-                let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
-                put("email", guest.address.as_str().into());
-                if let Some(name) = &guest.name {
-                    put("displayName", name.as_str().into());
-                }
-                for (key, is) in [
-                    ("organizer", organizer),
-                    ("self", me(guest)),
-                    ("resource", guest.room),
-                    ("optional", guest.optional),
-                ] {
-                    if is {
-                        put(key, true.into());
-                    }
-                }
-                put("responseStatus", answer(guest.answer).into());
-                let reply = event.replies.iter().find(|it| guest.address.is(&it.address));
-                if let Some(comment) = reply.and_then(|reply| reply.comment.as_deref()) {
-                    put("comment", comment.into());
-                }
-                out.into()
-            })
-            .collect();
-        if shown.is_empty() { Value::Null } else { shown.into() }
+        let organizer = (organizer.answer.is_some() || by_organizer).then_some((organizer, true));
+        let all = organizer.into_iter().chain(event.guests.iter().map(|guest| (guest, false)));
+        let yes = |is: bool| is.then_some(true);
+        let shown = |(guest, organizer): (&EventGuest, bool)| {
+            let reply = event.replies.iter().find(|it| guest.address.is(&it.address));
+            present(json!({
+                "email": guest.address.as_str(),
+                "displayName": guest.name,
+                "organizer": yes(organizer),
+                "self": yes(guest.address.is(&self.calendar.owner)),
+                "resource": yes(guest.room),
+                "optional": yes(guest.optional),
+                "responseStatus": answer(guest.answer),
+                "comment": reply.and_then(|reply| reply.comment.as_deref()),
+            }))
+        };
+        let shown: Vec<Value> = all.map(shown).collect();
+        (!shown.is_empty()).then_some(shown)
     }
+}
+
+/// Returns the properties that every event has, and more. Null ones are left out.
+fn object(event: &StoredEvent, more: Value) -> Value {
+    let status = match (event.deleted, event.show) {
+        (true, _) => "cancelled",
+        (false, ShowAs::Tentative) => "tentative",
+        (false, _) => "confirmed",
+    };
+    let mut out = json!({
+        "kind": "calendar#event",
+        "etag": etag(event.mark),
+        "id": event.id,
+        "status": status,
+    });
+    merge(&mut out, more);
+    present(out)
+}
+
+/// Returns a text unless it is empty.
+pub(super) fn text(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }
 
 /// Returns the word for an answer.
@@ -284,12 +255,12 @@ pub(super) fn answer(answer: Option<InvitationAnswer>) -> &'static str {
     }
 }
 
-fn visibility(visibility: EventVisibility) -> Value {
+fn visibility(visibility: EventVisibility) -> Option<&'static str> {
     match visibility {
-        EventVisibility::Default => Value::Null,
-        EventVisibility::Public => "public".into(),
-        EventVisibility::Private => "private".into(),
-        EventVisibility::Confidential => "confidential".into(),
+        EventVisibility::Default => None,
+        EventVisibility::Public => Some("public"),
+        EventVisibility::Private => Some("private"),
+        EventVisibility::Confidential => Some("confidential"),
     }
 }
 
@@ -299,18 +270,9 @@ fn reminders(event: &StoredEvent) -> Value {
         return json!({ "useDefault": true });
     };
     // Outlook has one reminder per event; if it still agrees, the further ones still apply.
-    if let Some(sent) = private(event, REMINDERS)
-        && first_reminder(sent) == minutes
-    {
-        return json!({ "useDefault": false, "overrides": sent });
-    }
-    match minutes {
-        None => json!({ "useDefault": false }),
-        Some(minutes) => json!({
-            "useDefault": false,
-            "overrides": [{ "method": "popup", "minutes": minutes }],
-        }),
-    }
+    let sent = private(event, REMINDERS).filter(|sent| first_reminder(sent) == minutes).cloned();
+    let one = minutes.map(|minutes| json!([{ "method": "popup", "minutes": minutes }]));
+    present(json!({ "useDefault": false, "overrides": sent.or(one) }))
 }
 
 /// Returns the minutes of the first of several reminders.

@@ -8,14 +8,15 @@ use std::borrow::Cow;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::error::{self as refuse, bad_value};
-use super::event::{EventView, etag, stamp};
+use super::event::{EventView, etag, stamp, text};
 use super::pages::{EventItem, EventPage, digest, gives_sync, page, since, sync_token};
 use super::read::rfc3339;
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
+use crate::json::present;
 use crate::store::calendars::expand::EventOccurrence;
 use crate::store::calendars::{CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent};
 
@@ -270,27 +271,24 @@ fn answer(
         if item.deleted { view.tombstone(&item.event) } else { view.event(&item.event) }
     };
     let items: Vec<Value> = page.items.iter().map(shown).collect();
-    let mut out = Map::new();
-    let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
-    put("kind", "calendar#events".into());
-    put("etag", etag(agenda.mark).replacen('"', "\"p", 1).into());
-    put("summary", calendar.name.as_str().into());
-    if !calendar.notes.is_empty() {
-        put("description", calendar.notes.as_str().into());
-    }
-    let updated = updated.unwrap_or(Timestamp::UNIX_EPOCH);
-    put("updated", stamp(updated).into());
-    put("timeZone", zone.into());
-    put("accessRole", role(calendar.access).into());
-    put("defaultReminders", default_reminders(calendar));
-    if let Some(next) = page.next {
-        put("nextPageToken", next.into());
-    }
-    if let Some(sync) = page.sync {
-        put("nextSyncToken", sync.into());
-    }
-    put("items", items.into());
-    out.into()
+    present(json!({
+        "kind": "calendar#events",
+        "etag": list_etag(agenda),
+        "summary": calendar.name,
+        "description": text(&calendar.notes),
+        "updated": stamp(updated.unwrap_or(Timestamp::UNIX_EPOCH)),
+        "timeZone": zone,
+        "accessRole": role(calendar.access),
+        "defaultReminders": default_reminders(calendar),
+        "nextPageToken": page.next,
+        "nextSyncToken": page.sync,
+        "items": items,
+    }))
+}
+
+/// Returns the etag of a list, which begins with `p` at Google.
+pub(super) fn list_etag(agenda: &SandboxCalendars) -> String {
+    etag(agenda.mark).replacen('"', "\"p", 1)
 }
 
 /// Returns the word for a person's access to a calendar.

@@ -20,10 +20,10 @@ use serde_json::{Map, Value, json};
 use super::error::{
     GraphError, denied, folder_exists, invalid_property, invalid_request, not_found,
 };
-use super::people::object;
 use super::response::GraphResponse;
 use super::types::CALENDAR;
 use super::types::read::read;
+use crate::json::object;
 use crate::store::calendars::{self, CalendarAccess};
 
 impl CalendarContext<'_> {

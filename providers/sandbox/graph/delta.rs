@@ -11,7 +11,8 @@ mod round;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hyper::StatusCode;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use self::round::{ChangeRound, EntryKey};
 use super::calendar::context::{CalendarContext, CalendarRef};
@@ -124,37 +125,43 @@ fn page(
     let last = page.last().map(|(key, _)| *key);
     let more = left.peek().is_some();
     let values: Vec<Value> = page.into_iter().map(|(_, row)| row).collect();
-    let round = ChangeRound { after: last.filter(|_| more), ..round.clone() };
     let token = DeltaToken {
+        generation: base.state.graph.generation(),
+        question: question(base.request, base.address()),
         since: round.since,
         until: round.until,
-        after: round.after,
+        after: last.filter(|_| more),
         query: stable_query(&base.request.query),
     };
+    let token = URL_SAFE_NO_PAD.encode(json!(token).to_string());
     // Every round ends with a delta link, even if it is empty.
     let (link, name) = if more {
         ("@odata.nextLink", "%24skiptoken")
     } else {
         ("@odata.deltaLink", "%24deltatoken")
     };
-    let address = &base.store.mailbox.address;
-    let token = token.write(base.state, &question(base.request, address));
-    let base_url = pages::base(base.request);
-    let mut answer = Map::new();
-    let context = format!("{base_url}/v1.0/$metadata#Collection({kind})");
-    answer.insert("@odata.context".to_owned(), context.into());
-    answer.insert("value".to_owned(), values.into());
-    let path = pages::path(base.request);
-    let address = format!("{base_url}/{path}?{name}={token}");
-    answer.insert(link.to_owned(), address.into());
-    GraphBody::Json(answer.into())
+    let (base_url, path) = (pages::base(base.request), pages::path(base.request));
+    GraphBody::Json(json!({
+        "@odata.context": format!("{base_url}/v1.0/$metadata#Collection({kind})"),
+        "value": values,
+        link: format!("{base_url}/{path}?{name}={token}"),
+    }))
 }
 
 /// The contents of a token.
+#[derive(Serialize, Deserialize)]
 struct DeltaToken {
+    #[serde(rename = "g")]
+    generation: u64,
+    #[serde(rename = "p")]
+    question: String,
+    #[serde(rename = "s")]
     since: u64,
+    #[serde(rename = "u")]
     until: u64,
+    #[serde(rename = "a")]
     after: Option<EntryKey>,
+    #[serde(rename = "q")]
     query: Vec<(String, String)>,
 }
 
@@ -166,40 +173,11 @@ impl DeltaToken {
     /// 400 if it is malformed or of another path, 410 if it is of an earlier generation.
     fn read(text: &str, state: &RequestState, question: &str) -> Result<Self, GraphError> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok();
-        let parsed = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-        let parsed = parsed.ok_or_else(sync_state_malformed)?;
-        if parsed.get("p").and_then(Value::as_str) != Some(question) {
-            return Err(sync_state_malformed());
-        }
-        let number = |name: &str| parsed.get(name).and_then(Value::as_u64);
-        if number("g") != Some(state.graph.generation()) {
-            return Err(sync_state_lost());
-        }
-        let (since, until) = number("s").zip(number("u")).ok_or_else(sync_state_malformed)?;
-        let after = parsed.get("a").and_then(|after| {
-            let first = after.get(0)?.as_i64()?;
-            Some((first, after.get(1)?.as_u64()?))
-        });
-        let pairs = parsed.get("q").and_then(Value::as_array);
-        let text = |pair: &Value, at: usize| Some(pair.get(at)?.as_str()?.to_owned());
-        let query = pairs
-            .into_iter()
-            .flatten()
-            .filter_map(|pair| Some((text(pair, 0)?, text(pair, 1)?)))
-            .collect();
-        Ok(Self { since, until, after, query })
-    }
-
-    fn write(&self, state: &RequestState, question: &str) -> String {
-        let token = json!({
-            "g": state.graph.generation(),
-            "p": question,
-            "s": self.since,
-            "u": self.until,
-            "a": self.after,
-            "q": self.query,
-        });
-        URL_SAFE_NO_PAD.encode(token.to_string())
+        let token = bytes.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
+        let token = token.filter(|token| token.question == question);
+        let token = token.ok_or_else(sync_state_malformed)?;
+        let current = token.generation == state.graph.generation();
+        if current { Ok(token) } else { Err(sync_state_lost()) }
     }
 
     /// Returns the round of a token: the rest of its own round, or the next one.

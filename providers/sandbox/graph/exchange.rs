@@ -19,6 +19,7 @@ use super::error::{GraphError, folder_not_found, malformed_id, not_found};
 use super::ids::MailboxIds;
 use super::people::{self, EmailAddress};
 use super::state::GraphState;
+use crate::json::object;
 use crate::state::RequestState;
 use crate::store::head;
 use crate::store::mailbox::Mailbox;
@@ -152,7 +153,7 @@ impl<'a> ExchangeMailbox<'a> {
     /// Returns a folder with all its properties.
     pub fn folder_json(&self, folder: &MailFolder) -> Map<String, Value> {
         let (total, unread) = self.counts(folder);
-        let value = json!({
+        object(json!({
             "id": self.ids().folder(folder.number),
             "displayName": &*folder.name,
             "parentFolderId": self.ids().folder(folder.parent),
@@ -160,11 +161,7 @@ impl<'a> ExchangeMailbox<'a> {
             "unreadItemCount": unread,
             "totalItemCount": total,
             "isHidden": folder.hidden,
-        });
-        match value {
-            Value::Object(members) => members,
-            _ => Map::new(),
-        }
+        }))
     }
 
     /// Returns the owner, and everyone they write with.

@@ -9,6 +9,7 @@ use mail_parser::{Addr, Address, HeaderValue};
 use serde_json::{Map, Value, json};
 
 use super::ids::{MailboxIds, named_guid};
+use crate::json::object;
 use crate::store::head::{self, HeaderField};
 use crate::store::mailbox::person::MailboxPerson;
 
@@ -105,12 +106,4 @@ pub(super) fn relevant(person: &MailboxPerson, place: usize) -> Map<String, Valu
         }],
         "userPrincipalName": person.email,
     }))
-}
-
-/// Returns the members of an object.
-pub(super) fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
 }

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use super::error::GraphError;
 use super::exchange::ExchangeMailbox;
 use super::pages;
-use super::people::object;
 use super::request::RequestContext;
 use super::response::{GraphBody, with_context};
 use super::zones::windows_name;
+use crate::json::object;
 use crate::state::RequestState;
 
 /// The properties of a user that can be selected.

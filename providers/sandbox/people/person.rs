@@ -2,12 +2,13 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::google::error;
 use crate::google::fields::{FieldShape, shape};
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
+use crate::json::{listed, merge, present};
 use crate::store::mailbox::person::MailboxPerson;
 use crate::store::settings::SavedContact;
 
@@ -118,64 +119,40 @@ pub(super) fn resource(
     };
     let source = json!({ "type": source, "id": format!("{:x}", person.id) });
     let metadata = json!({ "primary": true, "source": source });
+    let emails = match contact {
+        Some(contact) => contact.emails.as_slice(),
+        None => std::slice::from_ref(&person.email),
+    };
+    let email = |email| json!({ "metadata": metadata, "value": email });
+    let emails: Vec<Value> = emails.iter().filter(|_| has("emailAddresses")).map(email).collect();
+    let named = has("names") && !person.name.is_empty();
     let mut resource = json!({
         "resourceName": format!("{collection}/c{}", person.id),
         "etag": etag(person.id, contact),
+        "metadata": has("metadata")
+            .then(|| json!({ "sources": [source], "objectType": "PERSON" })),
+        "names": named.then(|| [name(&person.name, contact, &metadata)]),
+        "emailAddresses": listed(&emails),
     });
-    if let Value::Object(resource) = &mut resource {
-        if has("metadata") {
-            let metadata = json!({ "sources": [source], "objectType": "PERSON" });
-            resource.insert("metadata".to_owned(), metadata);
-        }
-        if has("names") && !person.name.is_empty() {
-            let mut name = name(&person.name, &metadata);
-            // The parts that were written take precedence over those guessed from the whole name.
-            if let (Value::Object(name), Some(contact)) = (&mut name, contact) {
-                let parts = [("givenName", &contact.given), ("familyName", &contact.family)];
-                for (key, part) in parts {
-                    if part.is_empty() {
-                        name.remove(key)
-                    } else {
-                        name.insert(key.to_owned(), part.clone().into())
-                    };
-                }
-            }
-            resource.insert("names".to_owned(), json!([name]));
-        }
-        let emails = match contact {
-            Some(contact) => contact.emails.iter().collect(),
-            None => vec![&person.email],
-        };
-        if has("emailAddresses") && !emails.is_empty() {
-            let email = |email| json!({ "metadata": metadata, "value": email });
-            let emails: Vec<Value> = emails.into_iter().map(email).collect();
-            resource.insert("emailAddresses".to_owned(), emails.into());
-        }
-        let rest = contact.into_iter().flat_map(|contact| &contact.rest);
-        for (field, value) in rest.filter(|(field, _)| has(field)) {
-            resource.insert(field.clone(), value.clone());
-        }
-    }
-    resource
+    let rest = contact.into_iter().flat_map(|contact| contact.rest.clone());
+    merge(&mut resource, rest.filter(|(field, _)| has(field)).collect::<Map<_, _>>().into());
+    present(resource)
 }
 
-/// Returns a name, split at its last space into given and family name.
-fn name(name: &str, metadata: &Value) -> Value {
-    match name.rsplit_once(' ') {
-        Some((given, family)) => json!({
-            "metadata": metadata,
-            "displayName": name,
-            "familyName": family,
-            "givenName": given,
-            "displayNameLastFirst": format!("{family}, {given}"),
-            "unstructuredName": name,
-        }),
-        None => json!({
-            "metadata": metadata,
-            "displayName": name,
-            "givenName": name,
-            "displayNameLastFirst": name,
-            "unstructuredName": name,
-        }),
-    }
+/// Returns a name, split at its last space into given and family name, unless a contact has these.
+fn name(name: &str, contact: Option<&SavedContact>, metadata: &Value) -> Value {
+    let split = name.rsplit_once(' ');
+    let (given, family) = match contact {
+        Some(contact) => (contact.given.as_str(), contact.family.as_str()),
+        None => split.unwrap_or((name, "")),
+    };
+    let last_first = split.map(|(given, family)| format!("{family}, {given}"));
+    present(json!({
+        "metadata": metadata,
+        "displayName": name,
+        "familyName": (!family.is_empty()).then_some(family),
+        "givenName": (!given.is_empty()).then_some(given),
+        "displayNameLastFirst": last_first.as_deref().unwrap_or(name),
+        "unstructuredName": name,
+    }))
 }

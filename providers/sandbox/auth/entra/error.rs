@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::auth::oauth;
 use crate::auth::pages;
 use crate::http::HttpResponse;
+use crate::json::present;
 use crate::refusals::refusals;
 
 /// A refusal of a request.
@@ -24,15 +25,13 @@ pub(crate) struct EntraError {
 impl EntraError {
     /// Returns the JSON of the token and device code endpoints.
     pub fn json(&self) -> HttpResponse {
-        let mut body = json!({
+        let body = json!({
             "error": self.error,
             "error_description": self.description(),
             "error_codes": [self.number],
+            "suberror": self.suberror,
         });
-        if let (Value::Object(body), Some(suberror)) = (&mut body, self.suberror) {
-            body.insert("suberror".to_owned(), suberror.into());
-        }
-        answer(self.status, &body)
+        answer(self.status, &present(body))
     }
 
     /// Returns a page, for errors that must not be sent to the redirect URI.

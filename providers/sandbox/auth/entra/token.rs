@@ -11,6 +11,7 @@ use crate::auth::tokens::authorization::{AuthorizationRequest, TokenIssuer};
 use crate::auth::tokens::device_codes::PollResult;
 use crate::auth::tokens::{AuthorizationCode, IssuedTokens, NoCode, RefreshStatus, SignIn};
 use crate::http::{HttpRequest, HttpResponse};
+use crate::json::present;
 use crate::state::RequestState;
 
 /// The grant type of a device (RFC 8628, 3.4).
@@ -155,26 +156,18 @@ fn body(
 ) -> Value {
     let seconds = sign_in.lifetime().as_secs();
     let requested = form.get("scope").unwrap_or_default();
-    let mut body = json!({
+    let access = sign_in.access(&issued.access);
+    let address = access.map(|access| access.mailbox).unwrap_or_default();
+    // An ID token is issued only for the scope `openid` (OpenID Connect Core, 3.1.2.1).
+    let openid = issued.scope.split(' ').any(|scope| scope == "openid");
+    present(json!({
         "token_type": "Bearer",
         "scope": scopes::reported(&issued.scope, requested),
         "expires_in": seconds,
         "ext_expires_in": seconds,
         "access_token": issued.access,
-    });
-    let access = sign_in.access(&issued.access);
-    let address = access.map(|access| access.mailbox).unwrap_or_default();
-    // An ID token is issued only for the scope `openid` (OpenID Connect Core, 3.1.2.1).
-    let openid = issued.scope.split(' ').any(|scope| scope == "openid");
-    let more = [
-        ("refresh_token", issued.refresh),
-        ("id_token", openid.then(|| openid::id_token(&address, client, now, seconds))),
-        ("client_info", form.has("client_info").then(|| openid::client_info(&address))),
-    ];
-    if let Value::Object(body) = &mut body {
-        for (name, value) in more {
-            body.extend(value.map(|value| (name.to_owned(), value.into())));
-        }
-    }
-    body
+        "refresh_token": issued.refresh,
+        "id_token": openid.then(|| openid::id_token(&address, client, now, seconds)),
+        "client_info": form.has("client_info").then(|| openid::client_info(&address)),
+    }))
 }

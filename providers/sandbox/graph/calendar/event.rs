@@ -13,9 +13,9 @@ use super::body::{TEAMS, html, plain};
 use super::context::CalendarContext;
 use super::shown::{EventKind, ShownEvent};
 use crate::graph::pages;
-use crate::graph::people::object;
 use crate::graph::types::EVENT;
 use crate::graph::zones::{graph_time, windows_name};
+use crate::json::present;
 use crate::store::calendars::StoredEvent;
 use crate::store::calendars::share::CALLED_OFF;
 
@@ -223,24 +223,18 @@ impl<'a> EventSerializer<'a> {
             Some(answer) => (answer_word(answer), self.answered_at(guest)),
             None => ("none", NEVER.to_owned()),
         };
-        let mut members = object(json!({
+        let mut replies = self.event.replies.iter().filter(|it| guest.address.is(&it.address));
+        let proposed = replies.find_map(|reply| reply.proposed.as_ref()).map(|(start, end)| {
+            let zone = self.context.agenda.zone_of(self.event);
+            let [start, end] = [start, end].map(|it| self.time(it, it.when().instant(&zone)));
+            json!({ "start": start, "end": end })
+        });
+        present(json!({
             "type": kind,
             "status": { "response": response, "time": time },
             "emailAddress": { "name": self.display_name(guest), "address": guest.address },
-        }));
-        let reply = self.event.replies.iter();
-        let mut proposed = reply
-            .filter(|reply| guest.address.is(&reply.address))
-            .filter_map(|reply| reply.proposed.as_ref());
-        if let Some((start, end)) = proposed.next() {
-            let zone = self.context.agenda.zone_of(self.event);
-            let slot = json!({
-                "start": self.time(start, start.when().instant(&zone)),
-                "end": self.time(end, end.when().instant(&zone)),
-            });
-            members.insert("proposedNewTime".to_owned(), slot);
-        }
-        members.into()
+            "proposedNewTime": proposed,
+        }))
     }
 
     /// Returns the time of a guest's answer, or of the last change if it is unknown.

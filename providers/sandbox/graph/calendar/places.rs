@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use crate::graph::ids::named_guid;
 use crate::graph::pages;
 use crate::graph::params::QueryOptions;
-use crate::graph::people::object;
 use crate::graph::response::GraphBody;
 use crate::http::HttpRequest;
+use crate::json::object;
 use crate::store::calendars::same;
 
 /// The rooms: address, name, building and number of seats.

@@ -11,11 +11,11 @@ use super::event::show_as;
 use super::places::is_room;
 use crate::graph::error::{GraphError, invalid_parameter, invalid_property};
 use crate::graph::pages;
-use crate::graph::people::object;
 use crate::graph::response::{GraphBody, GraphResponse};
 use crate::graph::types::SCHEDULE;
 use crate::graph::types::read::read;
 use crate::graph::zones::{RequestedZone, windows_name};
+use crate::json::present;
 use crate::store::calendars::expand::EventOccurrence;
 use crate::store::calendars::same;
 
@@ -139,20 +139,17 @@ fn busy_item(
     let event = &occurrence.event;
     let zone = &context.zone;
     let time = |at: Timestamp| json!({ "dateTime": zone.local(at), "timeZone": zone.name });
-    let mut members = Map::new();
-    if same(address, context.owner()) {
-        let private =
-            matches!(event.visibility, EventVisibility::Private | EventVisibility::Confidential);
-        members = object(json!({
-            "isPrivate": private,
-            "subject": event.title,
-            "location": event.place,
-        }));
-    }
-    members.insert("status".to_owned(), status.into());
-    members.insert("start".to_owned(), time(occurrence.from));
-    members.insert("end".to_owned(), time(occurrence.to));
-    members.into()
+    let private =
+        matches!(event.visibility, EventVisibility::Private | EventVisibility::Confidential);
+    let own = same(address, context.owner());
+    present(json!({
+        "isPrivate": own.then_some(private),
+        "subject": own.then_some(&event.title),
+        "location": own.then_some(&event.place),
+        "status": status,
+        "start": time(occurrence.from),
+        "end": time(occurrence.to),
+    }))
 }
 
 /// Returns the availability view: a digit for each slot, of the busiest event in it.

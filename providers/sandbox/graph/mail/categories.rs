@@ -8,11 +8,11 @@ use crate::graph::error::{GraphError, category_exists, invalid_property, not_fou
 use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::exchange::index::TABS;
 use crate::graph::ids::named_guid;
-use crate::graph::people::object;
 use crate::graph::request::RequestContext;
 use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::CATEGORY;
 use crate::graph::types::read::read;
+use crate::json::object;
 
 /// The path of the category list.
 const OF: &str = "outlook/masterCategories";

@@ -18,6 +18,7 @@ use crate::graph::request::RequestContext;
 use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::{ANSWER, MESSAGE};
 use crate::graph::types::read::read;
+use crate::json::object;
 use crate::store::mailbox::change::{MailboxChange, MailboxEntry};
 use crate::store::message::Message;
 
@@ -177,10 +178,7 @@ pub(crate) fn answer(
     how: ReplyKind,
 ) -> Result<GraphResponse, GraphError> {
     let mut parameters = read(context.request, &ANSWER, false)?;
-    let members = match parameters.remove("message") {
-        Some(Value::Object(members)) => members,
-        _ => Map::new(),
-    };
+    let members = object(parameters.remove("message").unwrap_or_default());
     let original = context.message(id)?;
     let mut editable = blank(context);
     reply_body::begin(context, &mut editable, original, how)?;

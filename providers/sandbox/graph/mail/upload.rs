@@ -18,12 +18,12 @@ use crate::graph::error::{
 };
 use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::pages;
-use crate::graph::people::object;
 use crate::graph::request::RequestContext;
 use crate::graph::response::{GraphBody, GraphResponse, no_content, with_context};
 use crate::graph::types::mail::{ATTACHMENT, UPLOAD};
 use crate::graph::types::read::read;
 use crate::http::HttpRequest;
+use crate::json::object;
 use crate::state::RequestState;
 use crate::store::mailbox::change::{MailboxChange, MailboxEntry};
 use crate::store::message::Message;

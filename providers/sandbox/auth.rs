@@ -1,5 +1,6 @@
 //! Sign-in at Google and Microsoft: the routes of both.
 
+mod consent;
 mod entra;
 pub(super) mod google;
 mod oauth;

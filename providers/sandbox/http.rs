@@ -65,6 +65,11 @@ impl HttpRequest {
         }
     }
 
+    /// Returns the base URL that the request was sent to.
+    pub fn base(&self) -> String {
+        format!("http://{}", self.header("host").unwrap_or("127.0.0.1"))
+    }
+
     /// Returns a header's value if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

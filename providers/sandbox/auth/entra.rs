@@ -6,7 +6,7 @@
 
 pub(super) mod authorize;
 pub(super) mod device;
-mod error;
+pub(super) mod error;
 pub(super) mod openid;
 mod scopes;
 pub(super) mod token;

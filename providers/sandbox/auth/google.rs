@@ -9,8 +9,8 @@ use hyper::StatusCode;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde_json::{Value, json};
 
-use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
-use super::pages;
+use super::consent;
+use super::oauth::{self, challenge_of, field, is_loopback};
 use super::tokens::authorization::{AuthorizationRequest, TokenIssuer};
 use super::tokens::{AuthorizationCode, IssuedTokens, RefreshStatus, SignIn, TokenAccess};
 use crate::google::error;
@@ -46,23 +46,13 @@ pub(crate) fn bearer<'a>(
     Ok((mailbox, access))
 }
 
-/// Checks an authorization request and shows the consent page. With the consent header and a known
-/// `login_hint`, answers at once.
+/// Checks an authorization request and shows the consent page.
 pub(super) fn ask(state: &RequestState, request: &HttpRequest) -> HttpResponse {
-    let authorization = match authorization(request) {
-        Ok(authorization) => authorization,
+    match authorization(request) {
+        Ok(authorization) => consent::ask(state, request, authorization),
         // Google shows these errors to the person instead of redirecting with them, also when the
         // redirect URI is valid.
-        Err((error, why)) => return error::error_page(error, &why),
-    };
-    let hint = request.param("login_hint").unwrap_or_default();
-    match (state.mailbox(hint), request.header(CONSENT_HEADER)) {
-        (Some(mailbox), Some("allow")) => allow(state, authorization, mailbox.address.clone()),
-        (Some(_), Some("deny")) => deny(&authorization),
-        _ => match state.sign_in().hold(authorization.clone()) {
-            Ok(ticket) => pages::consent(state, &authorization, &ticket, hint),
-            Err(error) => error::error_page("server_error", error.message()),
-        },
+        Err((error, why)) => error::error_page(error, &why),
     }
 }
 
@@ -123,53 +113,10 @@ fn is_scope(scope: &str) -> bool {
 
 /// Handles the consent page's form.
 pub(super) fn consent(state: &RequestState, request: &HttpRequest) -> HttpResponse {
-    let form = request.form();
-    let ticket = field(&form, "request").unwrap_or_default();
-    // The ticket is removed by this, so that going back and submitting the form again fails.
-    let authorization = state.sign_in().take_request(TokenIssuer::Google, ticket);
-    let Some(authorization) = authorization else {
-        return error::error_page(
-            "invalid_request",
-            "This page was used before or is too old. Start the sign-in again.",
-        );
-    };
-    let mailbox = state.mailbox(field(&form, "mailbox").unwrap_or_default());
-    match (mailbox, field(&form, "decision")) {
-        (Some(mailbox), Some("allow")) => allow(state, authorization, mailbox.address.clone()),
-        _ => deny(&authorization),
-    }
-}
-
-/// Redirects the browser to the client with an authorization code.
-fn allow(
-    state: &RequestState,
-    authorization: AuthorizationRequest,
-    mailbox: String,
-) -> HttpResponse {
-    let (redirect_uri, its_state) =
-        (authorization.redirect_uri.clone(), authorization.state.clone());
-    let scope = authorization.scope.clone();
-    match state.sign_in().issue_code(authorization, mailbox) {
-        Ok(code) => {
-            back(&redirect_uri, &[("state", &its_state), ("code", &code), ("scope", &scope)])
-        }
-        Err(error) => error::error_page("server_error", error.message()),
-    }
-}
-
-/// Redirects the browser to the client with `access_denied`.
-fn deny(authorization: &AuthorizationRequest) -> HttpResponse {
-    back(
-        &authorization.redirect_uri,
-        &[("error", "access_denied"), ("state", &authorization.state)],
-    )
-}
-
-/// Redirects to the client. Pairs with an empty value are left out.
-fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> HttpResponse {
-    let pairs: Vec<_> = pairs.iter().copied().filter(|(_, value)| !value.is_empty()).collect();
-    oauth::back(redirect_uri, &pairs)
-        .unwrap_or_else(|| error::error_page("redirect_uri_mismatch", "redirect_uri is no URI"))
+    consent::decide(state, request, TokenIssuer::Google).unwrap_or_else(|| {
+        let why = "This page was used before or is too old. Start the sign-in again.";
+        error::error_page("invalid_request", why)
+    })
 }
 
 /// Exchanges an authorization code, refresh token or assertion for an access token.
@@ -234,14 +181,9 @@ fn by_assertion(state: &RequestState, form: &[(String, String)]) -> HttpResponse
         return bad("invalid_grant", "Invalid email or User ID");
     };
     let authorization = AuthorizationRequest {
-        issuer: TokenIssuer::Google,
-        client_id: SERVICE_ACCOUNT.to_owned(),
-        redirect_uri: String::new(),
-        state: String::new(),
-        scope: scope.to_owned(),
-        challenge: String::new(),
         // A service account gets no refresh token: it signs the next assertion instead.
         offline: false,
+        ..AuthorizationRequest::direct(TokenIssuer::Google, SERVICE_ACCOUNT, scope)
     };
     let mut sign_in = state.sign_in();
     match sign_in.issue_tokens(&authorization, mailbox.address.clone()) {

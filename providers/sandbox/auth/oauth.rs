@@ -9,9 +9,6 @@ use url::{Host, Url};
 
 use crate::http::HttpResponse;
 
-/// The request header that answers a consent page without a browser: `allow` or `deny`.
-pub(super) const CONSENT_HEADER: &str = "x-sandbox-consent";
-
 /// The length of an S256 challenge: SHA-256 in base64url without padding (RFC 7636, 4.2).
 pub(super) const CHALLENGE: usize = 43;
 
@@ -42,10 +39,11 @@ pub(super) fn field<'a>(form: &'a [(String, String)], name: &str) -> Option<&'a 
     Some(value)
 }
 
-/// Redirects to the client. The query of its redirect URI is kept (RFC 6749, 3.1.2). `None` if the
-/// URI is invalid.
+/// Redirects to the client. The query of its redirect URI is kept (RFC 6749, 3.1.2). Pairs with an
+/// empty value are left out: a client that sent no `state` must not get one. `None` if the URI is
+/// invalid.
 pub(super) fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Option<HttpResponse> {
     let mut uri = Url::parse(redirect_uri).ok()?;
-    uri.query_pairs_mut().extend_pairs(pairs);
+    uri.query_pairs_mut().extend_pairs(pairs.iter().filter(|(_, value)| !value.is_empty()));
     Some(HttpResponse::redirect(uri))
 }

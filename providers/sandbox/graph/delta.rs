@@ -140,7 +140,7 @@ fn page(
     } else {
         ("@odata.deltaLink", "%24deltatoken")
     };
-    let (base_url, path) = (pages::base(base.request), pages::path(base.request));
+    let (base_url, path) = (base.request.base(), pages::path(base.request));
     GraphBody::Json(json!({
         "@odata.context": format!("{base_url}/v1.0/$metadata#Collection({kind})"),
         "value": values,

@@ -48,11 +48,6 @@ pub(super) fn page(
     Ok(PagePosition { rows: start..start.saturating_add(size), by_token })
 }
 
-/// Returns the base URL that a request was sent to.
-pub(super) fn base(request: &HttpRequest) -> String {
-    format!("http://{}", request.header("host").unwrap_or("127.0.0.1"))
-}
-
 /// Returns the context URL of an answer. `of` is the path to the entities below the user.
 pub(super) fn context(context: &RequestContext<'_>, of: &str, single: bool) -> String {
     let selected = match &context.options.select {
@@ -61,7 +56,7 @@ pub(super) fn context(context: &RequestContext<'_>, of: &str, single: bool) -> S
     };
     format!(
         "{}/v1.0/$metadata#users('{}')/{of}{selected}{}",
-        base(context.request),
+        context.request.base(),
         utf8_percent_encode(context.address(), ENCODED),
         if single { "/$entity" } else { "" }
     )
@@ -99,7 +94,7 @@ pub(super) fn link(request: &HttpRequest, page: &PagePosition) -> String {
     } else {
         format!("%24skip={}", page.rows.end)
     });
-    format!("{}/{}?{}", base(request), path(request), query.join("&"))
+    format!("{}/{}?{}", request.base(), path(request), query.join("&"))
 }
 
 /// Returns a hash of the path and all options that change the list, to which a token belongs.

@@ -133,7 +133,7 @@ impl<'a> RequestContext<'a> {
 
     /// Returns the address of an entity of the mailbox.
     pub fn location(&self, path: &str) -> String {
-        let (base, user) = (pages::base(self.request), self.store.ids().mailbox());
+        let (base, user) = (self.request.base(), self.store.ids().mailbox());
         format!("{base}/v1.0/users('{user}')/{path}")
     }
 

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 
 use super::error::GraphError;
 use super::exchange::ExchangeMailbox;
-use super::pages;
 use super::request::RequestContext;
 use super::response::{GraphBody, with_context};
 use super::zones::windows_name;
@@ -33,7 +32,7 @@ pub(super) fn user(context: &RequestContext<'_>) -> Result<GraphBody, GraphError
         "proxyAddresses" => options.names(name),
         name => options.wants(name),
     });
-    let url = format!("{}/v1.0/$metadata#users/$entity", pages::base(context.request));
+    let url = format!("{}/v1.0/$metadata#users/$entity", context.request.base());
     Ok(with_context(url, members))
 }
 

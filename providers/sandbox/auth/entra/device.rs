@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::error::{EntraError, answer};
 use super::scopes;
-use crate::auth::oauth::{CONSENT_HEADER, field};
+use crate::auth::consent::CONSENT_HEADER;
+use crate::auth::oauth::field;
 use crate::auth::pages;
 use crate::auth::tokens::authorization::{AuthorizationRequest, TokenIssuer};
 use crate::http::{HttpRequest, HttpResponse};
@@ -24,9 +25,8 @@ pub(in crate::auth) fn issue(state: &RequestState, request: &HttpRequest) -> Htt
         Ok(codes) => codes,
         Err(error) => return EntraError::failure(error.message()).json(),
     };
-    let host = request.header("host").unwrap_or("127.0.0.1");
     let tenant = request.path.first().map_or("common", String::as_str);
-    let page = format!("http://{host}/{tenant}/oauth2/deviceauth");
+    let page = format!("{}/{tenant}/oauth2/deviceauth", request.base());
     let interval = sign_in.devices.interval;
     answer(
         StatusCode::OK,
@@ -54,13 +54,8 @@ fn authorization(form: &[(String, String)]) -> Result<AuthorizationRequest, Entr
     let client_id = need("client_id")?;
     let scopes = scopes::read(need("scope")?)?;
     Ok(AuthorizationRequest {
-        issuer: TokenIssuer::Microsoft,
-        client_id: client_id.to_owned(),
-        redirect_uri: String::new(),
-        state: String::new(),
-        scope: scopes.granted,
-        challenge: String::new(),
         offline: scopes.offline,
+        ..AuthorizationRequest::direct(TokenIssuer::Microsoft, client_id, &scopes.granted)
     })
 }
 
@@ -90,17 +85,10 @@ pub(in crate::auth) fn page(state: &RequestState, request: &HttpRequest) -> Http
     if !state.sign_in().devices.say(user_code, allowed) {
         return complain("That code didn’t work. Check the code and try again.");
     }
-    if allow {
-        pages::message(
-            StatusCode::OK,
-            "You have signed in",
-            "You may close this page and go back to your device.",
-        )
+    let (title, sentence) = if allow {
+        ("You have signed in", "You may close this page and go back to your device.")
     } else {
-        pages::message(
-            StatusCode::OK,
-            "You have not signed in",
-            "The device was told that you declined.",
-        )
-    }
+        ("You have not signed in", "The device was told that you declined.")
+    };
+    pages::message(StatusCode::OK, title, sentence)
 }

@@ -47,9 +47,7 @@ impl EntraError {
         if let Some(suberror) = self.suberror {
             pairs.push(("error_subcode", suberror));
         }
-        if !state.is_empty() {
-            pairs.push(("state", state));
-        }
+        pairs.push(("state", state));
         oauth::back(redirect_uri, &pairs).unwrap_or_else(|| self.page())
     }
 

@@ -24,7 +24,7 @@ const HOSTS: [&str; 4] =
 
 /// Returns the discovery document of a tenant.
 pub(in crate::auth) fn configuration(_: &RequestState, request: &HttpRequest) -> HttpResponse {
-    let base = base(request);
+    let base = request.base();
     let tenant = request.path.first().map_or("common", String::as_str);
     let endpoint = |name: &str| format!("{base}/{tenant}/oauth2/v2.0/{name}");
     answer(
@@ -52,7 +52,7 @@ pub(in crate::auth) fn instance(_: &RequestState, request: &HttpRequest) -> Http
         StatusCode::OK,
         &json!({
             "tenant_discovery_endpoint":
-                format!("{}/common/v2.0/.well-known/openid-configuration", base(request)),
+                format!("{}/common/v2.0/.well-known/openid-configuration", request.base()),
             "api-version": "1.1",
             "metadata": [
                 { "preferred_network": network, "preferred_cache": cache, "aliases": HOSTS },
@@ -92,11 +92,6 @@ pub(super) fn client_info(address: &str) -> String {
 fn issuer() -> String {
     let [network, ..] = HOSTS;
     format!("https://{network}/{TENANT}/v2.0")
-}
-
-/// Returns the base URL that a request was sent to.
-fn base(request: &HttpRequest) -> String {
-    format!("http://{}", request.header("host").unwrap_or("127.0.0.1"))
 }
 
 fn encoded(value: &Value) -> String {

@@ -62,3 +62,18 @@ pub(crate) struct AuthorizationRequest {
     /// True if a refresh token was requested.
     pub offline: bool,
 }
+
+impl AuthorizationRequest {
+    /// Returns a request without a redirect or PKCE, for which a refresh token is issued.
+    pub fn direct(issuer: TokenIssuer, client_id: &str, scope: &str) -> Self {
+        Self {
+            issuer,
+            client_id: client_id.to_owned(),
+            redirect_uri: String::new(),
+            state: String::new(),
+            scope: scope.to_owned(),
+            challenge: String::new(),
+            offline: true,
+        }
+    }
+}

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::graph::ids::named_guid;
-use crate::graph::pages;
 use crate::graph::params::QueryOptions;
 use crate::graph::response::GraphBody;
 use crate::http::HttpRequest;
@@ -38,7 +37,7 @@ pub(crate) fn rooms(request: &HttpRequest, options: &QueryOptions<'_>) -> GraphB
             options.cut(object(members)).into()
         })
         .collect();
-    let base_url = pages::base(request);
+    let base_url = request.base();
     let context = format!("{base_url}/v1.0/$metadata#places/microsoft.graph.room");
     GraphBody::Json(json!({ "@odata.context": context, "value": rows }))
 }

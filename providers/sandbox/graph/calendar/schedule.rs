@@ -10,7 +10,6 @@ use super::draft::parse_time;
 use super::event::show_as;
 use super::places::is_room;
 use crate::graph::error::{GraphError, invalid_parameter, invalid_property};
-use crate::graph::pages;
 use crate::graph::response::{GraphBody, GraphResponse};
 use crate::graph::types::SCHEDULE;
 use crate::graph::types::read::read;
@@ -50,7 +49,7 @@ pub(crate) fn schedules(context: &CalendarContext<'_>) -> Result<GraphResponse, 
         .filter_map(Value::as_str)
         .map(|address| schedule(context, address, &ask))
         .collect();
-    let base_url = pages::base(context.base.request);
+    let base_url = context.base.request.base();
     let of = format!("{base_url}/v1.0/$metadata#Collection(microsoft.graph.scheduleInformation)");
     Ok(GraphResponse::new(GraphBody::Json(json!({
         "@odata.context": of,

@@ -17,7 +17,6 @@ use crate::graph::error::{
     not_found, range_refused, wrong_body,
 };
 use crate::graph::exchange::ExchangeMailbox;
-use crate::graph::pages;
 use crate::graph::request::RequestContext;
 use crate::graph::response::{GraphBody, GraphResponse, no_content, with_context};
 use crate::graph::types::mail::{ATTACHMENT, UPLOAD};
@@ -129,7 +128,7 @@ pub(crate) fn begin(context: &RequestContext<'_>, id: &str) -> Result<GraphRespo
         size: usize::try_from(size).unwrap_or(usize::MAX),
         expires: context.state.clock.now().saturating_add(LIFETIME).unwrap_or(Timestamp::MAX),
     };
-    let base = pages::base(context.request);
+    let base = context.request.base();
     let session = object(json!({
         "uploadUrl": format!("{base}/v1.0/uploads/{token}"),
         "expirationDateTime": upload.expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -238,7 +237,7 @@ fn finish(
     let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;
     let message_id = store.message_id(message, false);
     let part = attachments::last_id(store, message).ok_or_else(not_found)?;
-    let base = pages::base(request);
+    let base = request.base();
     let user = store.ids().mailbox();
     Ok(GraphResponse {
         status: StatusCode::CREATED,

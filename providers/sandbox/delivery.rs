@@ -9,13 +9,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mail_parser::HeaderValue;
-use mail_parser::parsers::MessageStream;
 
 use super::state::RequestState;
 use super::store::head;
 use super::store::lines;
 use super::store::mailbox::change::{MailboxChange, MailboxEntry};
+use super::store::mailbox::person::untagged;
 use super::store::message::{self, MessageFacts};
 use super::store::mime;
 
@@ -119,7 +118,7 @@ fn hand_over(
 ) -> Result<(), UnsentReason> {
     let mailbox = state.mailbox(address);
     // An address with a tag belongs to the mailbox without it, unless it has its own.
-    let Some(mailbox) = mailbox.or_else(|| state.mailbox(&plain(address))) else {
+    let Some(mailbox) = mailbox.or_else(|| state.mailbox(&untagged(address))) else {
         return Ok(());
     };
     let owner = mailbox.address.clone();
@@ -170,25 +169,12 @@ pub(super) fn recipients(raw: &[u8]) -> Result<Vec<String>, UnsentReason> {
 
 /// Returns the addresses in the header fields with a name, including members of groups.
 pub(super) fn addresses(raw: &[u8], name: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for field in head::fields(mime::header_section(raw), raw) {
-        if !field.name.eq_ignore_ascii_case(name) {
-            continue;
-        }
-        let line = format!("{}\r\n", field.unfolded());
-        let HeaderValue::Address(list) = MessageStream::new(line.as_bytes()).parse_address() else {
-            continue;
-        };
-        for entry in list.iter() {
-            // A name without an address is returned as well, so that the mistake is reported.
-            let text = entry.address.as_deref().or(entry.name.as_deref());
-            let text = text.unwrap_or_default().trim();
-            if !text.is_empty() {
-                found.push(text.to_owned());
-            }
-        }
-    }
-    found
+    let fields = head::fields(mime::header_section(raw), raw).into_iter();
+    let fields = fields.filter(|field| field.name.eq_ignore_ascii_case(name));
+    let people = fields.flat_map(|field| field.people());
+    // A name without an address is returned as well, so that the mistake is reported.
+    let found = people.filter_map(|(name, address)| address.or(name));
+    found.filter(|text| !text.is_empty()).collect()
 }
 
 /// Returns a message without the header fields with some names.
@@ -239,17 +225,6 @@ pub(super) fn complete(raw: Vec<u8>, sender: &str, date: i64) -> Vec<u8> {
     // Empty fields are removed: RFC 5322, 3.6, allows each of these only once.
     whole.extend(without(&raw, &empty));
     whole
-}
-
-/// Returns an address without its tag: `me+news@…` reaches `me@…`.
-fn plain(address: &str) -> String {
-    match address.rsplit_once('@') {
-        Some((local, domain)) => {
-            let local = local.split_once('+').map_or(local, |(local, _)| local);
-            format!("{local}@{domain}")
-        }
-        None => address.to_owned(),
-    }
 }
 
 /// Returns a time in milliseconds in the form of header fields.

@@ -73,14 +73,6 @@ const READ_LABELS: &[&str] =
 const READ_SETTINGS: &[&str] =
     &["https://mail.google.com/", "gmail.modify", "gmail.readonly", "gmail.settings.basic"];
 
-/// A call, with the name of the route that leads to it.
-struct RoutedCall<'a> {
-    /// The name, by which successful requests are counted.
-    name: &'static str,
-    /// The call.
-    call: GmailCall<'a>,
-}
-
 /// A call that a route leads to.
 struct GmailCall<'a> {
     /// The scopes, one of which is required.
@@ -214,33 +206,28 @@ pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str])
         return error::no_method();
     };
     let answered = match route(request.method.as_str(), rest) {
-        Some((name, call)) => handle(state, request, user, &RoutedCall { name, call }, None),
+        Some(routed) => handle(state, request, user, &routed, None),
         None => Err(error::no_method()),
     };
     answered.unwrap_or_else(|refused| refused)
 }
 
-/// Answers a request for a route, or refuses it. `upload` is a message sent beside the JSON.
+/// Answers a request for a route, under whose name it is counted, or refuses it. `upload` is a
+/// message sent beside the JSON.
 fn handle(
     state: &RequestState,
     request: &HttpRequest,
     user: &str,
-    routed: &RoutedCall<'_>,
+    (name, call): &(&'static str, GmailCall<'_>),
     upload: Option<Vec<u8>>,
 ) -> Result<HttpResponse, HttpResponse> {
-    let call = &routed.call;
     let (mailbox, access) = bearer(state, request)?;
     // Another address is accepted only with domain-wide delegation, which the sandbox lacks.
     if user != "me" && !user.eq_ignore_ascii_case(&mailbox.address) {
         let message = format!("Delegation denied for {}", mailbox.address);
         return Err(error::forbidden(&message));
     }
-    let granted = |name: &&str| {
-        let full = format!("https://www.googleapis.com/auth/{name}");
-        // All scopes but the full one are listed without their common prefix.
-        access.scope.split(' ').any(|scope| scope == full || scope == *name)
-    };
-    if !call.scopes.iter().any(granted) {
+    if !call.scopes.iter().any(|name| access.has(name)) {
         return Err(error::insufficient_scopes(SERVICE));
     }
     let params = RequestParameters::check(&request.query, call.params, call.answer)?;
@@ -248,7 +235,7 @@ fn handle(
     let context = GmailContext { state, mailbox, params: &params, body, upload };
     let value = (call.handle)(&context)?;
     // Counted only if it succeeds, so that refused requests do not make a route look used.
-    state.hit(routed.name);
+    state.hit(name);
     Ok(match value {
         Value::Null => HttpResponse::empty(StatusCode::NO_CONTENT),
         value => params.answer(value),

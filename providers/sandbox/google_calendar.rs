@@ -159,11 +159,7 @@ fn handle(
     };
     let (name, call) = route(request.method.as_str(), rest).ok_or_else(google_error::no_method)?;
     let (mailbox, access) = bearer(state, request)?;
-    let granted = |name: &&str| {
-        let full = format!("https://www.googleapis.com/auth/{name}");
-        access.scope.split(' ').any(|scope| scope == full)
-    };
-    if !call.scopes.iter().any(granted) {
+    if !call.scopes.iter().any(|name| access.has(name)) {
         return Err(google_error::insufficient_scopes(SERVICE));
     }
     let params = RequestParameters::check(&request.query, call.params, call.answer)?;

@@ -29,3 +29,19 @@ pub(crate) fn merge(into: &mut Value, from: Value) {
         into.extend(from);
     }
 }
+
+/// Returns a member as a type. `None` if it is missing or null.
+///
+/// # Errors
+///
+/// The value if it is of another type.
+pub(crate) fn member<'a, T>(
+    object: &'a Map<String, Value>,
+    name: &str,
+    read: impl Fn(&'a Value) -> Option<T>,
+) -> Result<Option<T>, &'a Value> {
+    match object.get(name).filter(|value| !value.is_null()) {
+        None => Ok(None),
+        Some(value) => read(value).map(Some).ok_or(value),
+    }
+}

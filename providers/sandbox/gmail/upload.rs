@@ -11,7 +11,7 @@ use hyper::{Method, StatusCode};
 
 use super::resources::DRAFT;
 use super::sessions::UploadSession;
-use super::{COMPOSE, GmailCall, RoutedCall, handle, write};
+use super::{COMPOSE, GmailCall, handle, write};
 use crate::auth::google::bearer;
 use crate::auth::random::random;
 use crate::google::error;
@@ -66,9 +66,8 @@ fn open(state: &RequestState, request: HttpRequest) -> Result<HttpResponse, Http
     }
     let failed = |_| error::failed_precondition("No upload id");
     let id = random("ABPtcP", 24).map_err(failed)?;
-    let host = request.header("host").unwrap_or("127.0.0.1");
-    let path = request.path.join("/");
-    let location = format!("http://{host}/{path}?uploadType=resumable&upload_id={id}");
+    let (base, path) = (request.base(), request.path.join("/"));
+    let location = format!("{base}/{path}?uploadType=resumable&upload_id={id}");
     state.uploads.open(id.clone(), UploadSession { request, data: Vec::new() });
     Ok(HttpResponse::empty(StatusCode::OK)
         .with("location", location)
@@ -123,8 +122,8 @@ fn piece(
     let ["upload", "gmail", "v1", "users", user, rest @ ..] = path.as_slice() else {
         return Err(error::no_method());
     };
-    let (name, call) = route(request.method.as_str(), rest).ok_or_else(error::no_method)?;
-    handle(state, &request, user, &RoutedCall { name, call }, Some(data))
+    let routed = route(request.method.as_str(), rest).ok_or_else(error::no_method)?;
+    handle(state, &request, user, &routed, Some(data))
 }
 
 /// Returns the number of bytes of a piece that are already present, and the total length if it is

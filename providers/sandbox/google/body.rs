@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::error;
 use super::fields::FieldShape;
 use crate::http::HttpResponse;
+use crate::json::member;
 
 /// The encoding of bytes in JSON, with or without padding.
 const BYTES: GeneralPurpose = GeneralPurpose::new(
@@ -74,20 +75,12 @@ pub(crate) fn text<'a>(
     body: &'a Map<String, Value>,
     name: &str,
 ) -> Result<Option<&'a str>, HttpResponse> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(wrong(name, "TYPE_STRING", other)),
-    }
+    member(body, name, Value::as_str).map_err(|other| wrong(name, "TYPE_STRING", other))
 }
 
 /// Returns a boolean, or `None` if it is missing or null.
 pub(crate) fn flag(body: &Map<String, Value>, name: &str) -> Result<Option<bool>, HttpResponse> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Bool(flag)) => Ok(Some(*flag)),
-        Some(other) => Err(wrong(name, "TYPE_BOOL", other)),
-    }
+    member(body, name, Value::as_bool).map_err(|other| wrong(name, "TYPE_BOOL", other))
 }
 
 /// Returns a list of strings, empty if it is missing.
@@ -95,17 +88,9 @@ pub(crate) fn texts<'a>(
     body: &'a Map<String, Value>,
     name: &str,
 ) -> Result<Vec<&'a str>, HttpResponse> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Array(items)) => items
-            .iter()
-            .map(|item| {
-                let text = item.as_str();
-                text.ok_or_else(|| wrong(name, "TYPE_STRING", item))
-            })
-            .collect(),
-        Some(other) => Err(wrong(name, "TYPE_STRING", other)),
-    }
+    let wrong = |other| wrong(name, "TYPE_STRING", other);
+    let items = member(body, name, Value::as_array).map_err(wrong)?;
+    items.into_iter().flatten().map(|item| item.as_str().ok_or_else(|| wrong(item))).collect()
 }
 
 /// Returns a nested object, or `None` if it is missing or null.
@@ -113,11 +98,7 @@ pub(crate) fn inner<'a>(
     body: &'a Map<String, Value>,
     name: &str,
 ) -> Result<Option<&'a Map<String, Value>>, HttpResponse> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Object(members)) => Ok(Some(members)),
-        Some(other) => Err(wrong(name, "TYPE_MESSAGE", other)),
-    }
+    member(body, name, Value::as_object).map_err(|other| wrong(name, "TYPE_MESSAGE", other))
 }
 
 /// Returns bytes from base64url.

@@ -10,6 +10,7 @@ use super::error::{self as refuse, bad_value};
 use super::event::{date_time, stamp};
 use super::read::{rfc3339, text};
 use crate::http::HttpResponse;
+use crate::json::member;
 use crate::store::calendars::SandboxCalendars;
 
 /// The maximum number of calendars in one query.
@@ -42,13 +43,9 @@ pub(super) fn query(
             number.ok_or_else(|| bad_value("calendarExpansionMax"))?
         }
     };
-    let items = match body.get("items") {
-        None | Some(Value::Null) => &[],
-        Some(Value::Array(items)) => items.as_slice(),
-        Some(_) => return Err(bad_value("items")),
-    };
+    let items = member(body, "items", Value::as_array).map_err(|_| bad_value("items"))?;
     let mut calendars = Map::new();
-    for (count, item) in items.iter().enumerate() {
+    for (count, item) in items.into_iter().flatten().enumerate() {
         let id = item.get("id").and_then(Value::as_str);
         let id = id.ok_or_else(|| bad_value("items.id"))?;
         let known = match id {

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::error::{self as refuse, bad_value};
 use super::event::{AS_SENT, MEET, ORGANIZER_ASKED, is_organizer, meet, own as own_of};
 use crate::http::HttpResponse;
+use crate::json::{member, merge};
 use crate::store::calendars::{GuestAnswer, StoredCalendar, StoredEvent, same};
 
 /// The context in which a body is read.
@@ -35,23 +36,16 @@ pub(super) fn attendees(
     own: &mut Map<String, Value>,
     reading: &BodyReading<'_>,
 ) -> Result<(), HttpResponse> {
-    let sent = match body.get("attendees") {
-        None | Some(Value::Null) => &[],
-        Some(Value::Array(sent)) => sent.as_slice(),
-        Some(_) => return Err(bad_value("attendees")),
-    };
+    let sent = member(body, "attendees", Value::as_array).map_err(|_| bad_value("attendees"))?;
     // Google replaces the list as a whole: a guest who is missing from it is removed.
     let before = std::mem::take(&mut event.guests);
     event.organizer.answer = None;
-    for one in sent {
+    for one in sent.into_iter().flatten() {
         let Value::Object(one) = one else {
             return Err(bad_value("attendees"));
         };
-        let text = |key: &str| match one.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.as_str())),
-            Some(_) => Err(bad_value(&format!("attendees.{key}"))),
-        };
+        let wrong = |key: &str| bad_value(&format!("attendees.{key}"));
+        let text = |key: &str| member(one, key, Value::as_str).map_err(|_| wrong(key));
         let address = text("email")?.ok_or_else(|| refuse::missing("Missing attendee email."))?;
         if !is_address(address) {
             return Err(refuse::invalid("Invalid attendee email."));
@@ -63,11 +57,7 @@ pub(super) fn attendees(
             Some("tentative") => Some(InvitationAnswer::Tentative),
             Some(_) => return Err(bad_value("attendees.responseStatus")),
         };
-        let flag = |key: &str| match one.get(key) {
-            None | Some(Value::Null) => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(bad_value(&format!("attendees.{key}"))),
-        };
+        let flag = |key: &str| member(one, key, Value::as_bool).map_err(|_| wrong(key));
         comment(event, address, text("comment")?, reading.now);
         let owner = &reading.calendar.owner;
         let organizes = if is_organizer(event, reading.calendar) {
@@ -93,8 +83,8 @@ pub(super) fn attendees(
             address: address.into(),
             name: name.or_else(|| known.and_then(|known| known.name.clone())),
             answer,
-            optional: flag("optional")?,
-            room: flag("resource")?,
+            optional: flag("optional")?.unwrap_or_default(),
+            room: flag("resource")?.unwrap_or_default(),
             ..EventGuest::default()
         });
     }
@@ -145,13 +135,10 @@ pub(super) fn conference(
         had.cloned().map(keep);
         return Ok(());
     }
-    let data = match body.get(KEY) {
-        None | Some(Value::Null) => {
-            event.link = None;
-            return Ok(());
-        }
-        Some(Value::Object(data)) => data,
-        Some(_) => return Err(bad_value(KEY)),
+    let data = member(body, KEY, Value::as_object).map_err(|_| bad_value(KEY))?;
+    let Some(data) = data else {
+        event.link = None;
+        return Ok(());
     };
     if let Some(entries) = data.get("entryPoints").and_then(Value::as_array) {
         let uri = |entry: &Value| entry.get("uri")?.as_str().map(str::to_owned);
@@ -187,9 +174,7 @@ pub(super) fn conference(
             "status": { "statusCode": "success" },
         },
     });
-    if let (Value::Object(made), Value::Object(meet)) = (&mut made, meet(&code)) {
-        made.extend(meet);
-    }
+    merge(&mut made, meet(&code));
     event.link = Some(format!("{MEET}{code}"));
     keep(made);
     Ok(())

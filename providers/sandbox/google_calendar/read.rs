@@ -19,6 +19,7 @@ use super::event::{OWN, REMINDERS, TYPES, first_reminder};
 use super::parts::{self, BodyReading};
 use crate::google::fields::FieldShape;
 use crate::http::HttpResponse;
+use crate::json::member;
 use crate::store::calendars::StoredEvent;
 use crate::store::calendars::expand::moment;
 
@@ -179,14 +180,10 @@ fn recurrence(
     event: &mut StoredEvent,
     reading: &BodyReading<'_>,
 ) -> Result<(), HttpResponse> {
-    let lines = match body.get("recurrence") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(lines)) => lines
-            .iter()
-            .map(|line| line.as_str().ok_or_else(|| bad_value("recurrence")))
-            .collect::<Result<Vec<_>, _>>()?,
-        Some(_) => return Err(bad_value("recurrence")),
-    };
+    let wrong = |_| bad_value("recurrence");
+    let lines = member(body, "recurrence", Value::as_array).map_err(wrong)?;
+    let lines = lines.into_iter().flatten().map(|line| line.as_str().ok_or_else(|| wrong(line)));
+    let lines = lines.collect::<Result<Vec<_>, _>>()?;
     let recurs = !lines.is_empty();
     // The end first, because it is the one that Google reports missing in an empty body.
     let end = time(body.get("end"), "end", recurs, reading)?;
@@ -280,11 +277,7 @@ fn time(
         Some(Value::Object(time)) => time,
         Some(_) => return Err(wrong()),
     };
-    let part = |name: &str| match time.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(_) => Err(wrong()),
-    };
+    let part = |name: &str| member(time, name, Value::as_str).map_err(|_| wrong());
     let zone = part("timeZone")?.filter(|zone| !zone.is_empty());
     let known = match zone {
         None => None,
@@ -353,24 +346,16 @@ fn reminders(
     event: &mut StoredEvent,
     private: &mut Map<String, Value>,
 ) -> Result<(), HttpResponse> {
-    let reminders = match body.get("reminders") {
-        None | Some(Value::Null) => {
-            event.reminder = None;
-            return Ok(());
-        }
-        Some(Value::Object(reminders)) => reminders,
-        Some(_) => return Err(bad_value("reminders")),
+    let reminders = member(body, "reminders", Value::as_object);
+    let Some(reminders) = reminders.map_err(|_| bad_value("reminders"))? else {
+        event.reminder = None;
+        return Ok(());
     };
-    let usual = match reminders.get("useDefault") {
-        None | Some(Value::Null) => false,
-        Some(Value::Bool(usual)) => *usual,
-        Some(_) => return Err(bad_value("reminders.useDefault")),
-    };
-    let overrides = match reminders.get("overrides") {
-        None | Some(Value::Null) => &[],
-        Some(Value::Array(overrides)) => overrides.as_slice(),
-        Some(_) => return Err(bad_value("reminders.overrides")),
-    };
+    let usual = member(reminders, "useDefault", Value::as_bool);
+    let usual = usual.map_err(|_| bad_value("reminders.useDefault"))?.unwrap_or_default();
+    let overrides = member(reminders, "overrides", Value::as_array);
+    let overrides = overrides.map_err(|_| bad_value("reminders.overrides"))?;
+    let overrides = overrides.map(Vec::as_slice).unwrap_or_default();
     if usual && !overrides.is_empty() {
         return Err(refuse::rule_broken(
             "cannotUseDefaultRemindersAndSpecifyOverride",
@@ -405,9 +390,6 @@ fn colour(body: &Map<String, Value>) -> Result<Option<u8>, HttpResponse> {
 
 /// Returns a string, or `None` if it is missing or null.
 pub(super) fn text(body: &Map<String, Value>, key: &str) -> Result<Option<String>, HttpResponse> {
-    match body.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(bad_value(key)),
-    }
+    let text = member(body, key, Value::as_str).map_err(|_| bad_value(key))?;
+    Ok(text.map(str::to_owned))
 }

@@ -1,11 +1,6 @@
 //! People in Graph's shapes: those in a message's headers, contacts, and people whom the owner
 //! writes with.
-//!
-//! Addresses are parsed from the header field as sent, with encoded words, so that an encoded comma
-//! stays part of its name.
 
-use mail_parser::parsers::MessageStream;
-use mail_parser::{Addr, Address, HeaderValue};
 use serde_json::{Map, Value, json};
 
 use super::ids::{MailboxIds, named_guid};
@@ -33,34 +28,15 @@ impl EmailAddress {
     }
 }
 
-/// Returns the people of a header field in order, including members of groups.
+/// Returns the people of a header field with an address or at least a name, in order.
 pub(super) fn persons(fields: &[HeaderField<'_>], name: &str) -> Vec<EmailAddress> {
-    let Some(field) = head::find(fields, name) else {
-        return Vec::new();
-    };
-    // The parser needs the line end, which unfolding removed.
-    let line = format!("{}\n", field.unfolded());
-    let parsed = MessageStream::new(line.as_bytes()).parse_address();
-    let HeaderValue::Address(address) = parsed else {
-        return Vec::new();
-    };
-    let found: Vec<Addr<'_>> = match address {
-        Address::List(list) => list,
-        Address::Group(groups) => {
-            let groups = groups.into_iter();
-            groups.flat_map(|group| group.addresses).collect()
-        }
-    };
-    found.iter().take(MAX_PEOPLE).filter_map(person).collect()
-}
-
-/// Returns a person with an address or at least a name.
-fn person(found: &Addr<'_>) -> Option<EmailAddress> {
-    let text = |text: Option<&str>| text.unwrap_or_default().trim().to_owned();
-    let address = text(found.address.as_deref());
-    let name = text(found.name.as_deref());
-    let name = if name.is_empty() { address.clone() } else { name };
-    (!name.is_empty()).then_some(EmailAddress { name, address })
+    let people = head::find(fields, name).map(|field| field.people()).unwrap_or_default();
+    let people = people.into_iter().take(MAX_PEOPLE).map(|(name, address)| {
+        let address = address.unwrap_or_default();
+        let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| address.clone());
+        EmailAddress { name, address }
+    });
+    people.filter(|person| !person.name.is_empty()).collect()
 }
 
 /// Returns the name of a person, or the address if there is none.

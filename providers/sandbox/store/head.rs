@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 
 use daysheet_core::text::{charset, header};
+use mail_parser::HeaderValue;
+use mail_parser::parsers::MessageStream;
 
 use super::lines;
 
@@ -49,6 +51,21 @@ impl HeaderField<'_> {
         let line: Vec<u8> =
             self.raw.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).collect();
         text(&line, None, self.message).trim().to_owned()
+    }
+
+    /// Returns the names and addresses of an address field in order, including members of groups.
+    ///
+    /// They are parsed as sent, with encoded words, so that an encoded comma stays part of its
+    /// name.
+    pub fn people(&self) -> Vec<(Option<String>, Option<String>)> {
+        // The parser needs the line end, which unfolding removed.
+        let line = format!("{}\r\n", self.unfolded());
+        let HeaderValue::Address(list) = MessageStream::new(line.as_bytes()).parse_address() else {
+            return Vec::new();
+        };
+        let text = |text: Option<&str>| text.map(|text| text.trim().to_owned());
+        let people = list.iter();
+        people.map(|one| (text(one.name.as_deref()), text(one.address.as_deref()))).collect()
     }
 }
 

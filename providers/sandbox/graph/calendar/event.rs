@@ -100,7 +100,7 @@ impl<'a> EventSerializer<'a> {
                 .series
                 .map(|series| context.ids().event(series, None, context.base.prefer.immutable))
                 .into(),
-            "showAs" => self.show().into(),
+            "showAs" => show_as(event, self.owner).into(),
             "type" => shown.kind.name().into(),
             "webLink" => pages::event_link(&shown.id(context)).into(),
             "onlineMeetingUrl" => Value::Null,
@@ -194,23 +194,26 @@ impl<'a> EventSerializer<'a> {
         }
     }
 
-    fn show(&self) -> &'static str {
-        show_as(self.event, self.owner)
-    }
-
     /// Returns the answer of the calendar's owner.
     fn own_answer(&self) -> Value {
-        let me = self.event.guest(self.owner);
-        let (response, time) = match me {
-            _ if self.is_organizer() => ("organizer", NEVER.to_owned()),
-            None => ("none", NEVER.to_owned()),
-            Some(me) => match me.answer {
-                Some(answer) => (answer_word(answer), self.answered_at(me)),
-                // For a guest's own answer Exchange says `notResponded`, for that of others `none`.
-                None => ("notResponded", NEVER.to_owned()),
-            },
+        match self.event.guest(self.owner) {
+            _ if self.is_organizer() => json!({ "response": "organizer", "time": NEVER }),
+            None => json!({ "response": "none", "time": NEVER }),
+            // For a guest's own answer Exchange says `notResponded`, for that of others `none`.
+            Some(me) => self.answer_of(me, "notResponded"),
+        }
+    }
+
+    /// Returns a guest's answer, or `none` without one. The time is that of the last change if it
+    /// is unknown.
+    fn answer_of(&self, guest: &EventGuest, none: &str) -> Value {
+        let Some(answer) = guest.answer else {
+            return json!({ "response": none, "time": NEVER });
         };
-        json!({ "response": response, "time": time })
+        let mut replies = self.event.replies.iter();
+        let reply = replies.find(|reply| guest.address.is(&reply.address));
+        let at = reply.map_or(self.event.updated, |reply| reply.at);
+        json!({ "response": answer_word(answer), "time": whole(at) })
     }
 
     fn attendee(&self, guest: &EventGuest) -> Value {
@@ -218,10 +221,6 @@ impl<'a> EventSerializer<'a> {
             EventGuest { room: true, .. } => "resource",
             EventGuest { optional: true, .. } => "optional",
             _ => "required",
-        };
-        let (response, time) = match guest.answer {
-            Some(answer) => (answer_word(answer), self.answered_at(guest)),
-            None => ("none", NEVER.to_owned()),
         };
         let mut replies = self.event.replies.iter().filter(|it| guest.address.is(&it.address));
         let proposed = replies.find_map(|reply| reply.proposed.as_ref()).map(|(start, end)| {
@@ -231,17 +230,10 @@ impl<'a> EventSerializer<'a> {
         });
         present(json!({
             "type": kind,
-            "status": { "response": response, "time": time },
+            "status": self.answer_of(guest, "none"),
             "emailAddress": { "name": self.display_name(guest), "address": guest.address },
             "proposedNewTime": proposed,
         }))
-    }
-
-    /// Returns the time of a guest's answer, or of the last change if it is unknown.
-    fn answered_at(&self, guest: &EventGuest) -> String {
-        let mut replies = self.event.replies.iter();
-        let reply = replies.find(|reply| guest.address.is(&reply.address));
-        whole(reply.map_or(self.event.updated, |reply| reply.at))
     }
 
     fn display_name(&self, guest: &EventGuest) -> String {

@@ -7,12 +7,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mail_parser::HeaderValue;
-use mail_parser::parsers::MessageStream;
 use sha2::{Digest, Sha256};
 
 use super::Mailbox;
-use super::person::{MailboxPeople, MailboxPerson};
+use super::person::{MailboxPeople, MailboxPerson, untagged};
 use crate::store::head;
 use crate::store::message::Message;
 use crate::store::mime;
@@ -72,37 +70,24 @@ fn people(mailbox: &Mailbox) -> MailboxPeople {
 
 /// Returns true for the owner's address, with or without a tag (`me+news@`).
 fn is_owner(mailbox: &Mailbox, email: &str) -> bool {
-    let plain = email.rsplit_once('@').map(|(local, domain)| {
-        let local = local.split_once('+').map_or(local, |(local, _)| local);
-        format!("{local}@{domain}")
-    });
     let own = &mailbox.address;
-    own.eq_ignore_ascii_case(email) || plain.is_some_and(|plain| own.eq_ignore_ascii_case(&plain))
+    own.eq_ignore_ascii_case(email) || own.eq_ignore_ascii_case(&untagged(email))
 }
 
 /// Returns the names and addresses in header fields, each address once.
 fn addresses(message: &Message, names: &[&str]) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
-    for field in head::fields(mime::header_section(&message.raw), &message.raw) {
-        if !names.iter().any(|name| field.name.eq_ignore_ascii_case(name)) {
+    let fields = head::fields(mime::header_section(&message.raw), &message.raw).into_iter();
+    let fields = fields.filter(|it| names.iter().any(|name| it.name.eq_ignore_ascii_case(name)));
+    for (name, email) in fields.flat_map(|field| field.people()) {
+        let email = email.unwrap_or_default().to_lowercase();
+        let whole = email.contains('@') && !email.contains(char::is_whitespace);
+        if !whole || found.len() == MAX_PER_MESSAGE || found.iter().any(|(_, e)| *e == email) {
             continue;
         }
-        let line = format!("{}\r\n", field.unfolded());
-        let HeaderValue::Address(list) = MessageStream::new(line.as_bytes()).parse_address() else {
-            continue;
-        };
-        for entry in list.iter() {
-            let email = entry.address.as_deref().unwrap_or_default().trim();
-            let email = email.to_lowercase();
-            let whole = email.contains('@') && !email.contains(char::is_whitespace);
-            if !whole || found.len() == MAX_PER_MESSAGE || found.iter().any(|(_, e)| *e == email) {
-                continue;
-            }
-            let name = entry.name.as_deref().unwrap_or_default().trim();
-            // Many mailers repeat the address as the name.
-            let name = if name.contains('@') { "" } else { name };
-            found.push((name.to_owned(), email));
-        }
+        // Many mailers repeat the address as the name.
+        let name = name.filter(|name| !name.contains('@')).unwrap_or_default();
+        found.push((name, email));
     }
     found
 }

@@ -45,3 +45,14 @@ impl MailboxPerson {
         })
     }
 }
+
+/// Returns an address without its tag: `me+news@…` reaches `me@…`.
+pub(crate) fn untagged(address: &str) -> String {
+    match address.rsplit_once('@') {
+        Some((local, domain)) => {
+            let local = local.split_once('+').map_or(local, |(local, _)| local);
+            format!("{local}@{domain}")
+        }
+        None => address.to_owned(),
+    }
+}

@@ -37,6 +37,9 @@ pub(crate) const PROPERTIES: [&str; 9] = [
 /// The header field with the number of a part.
 pub(crate) const NUMBER: &str = "X-Part-Number";
 
+/// The type of files.
+const FILE: &str = "#microsoft.graph.fileAttachment";
+
 /// The properties that only files have.
 const OF_FILES: [&str; 3] = ["contentId", "contentLocation", "contentBytes"];
 
@@ -67,7 +70,7 @@ pub(crate) fn read_attachment(
     options: &QueryOptions<'_>,
 ) -> Result<Map<String, Value>, GraphError> {
     let root = ParsedPart::of_message(&message.raw);
-    let part = find(store, message, &root, id)?;
+    let (_, part) = find(store, message, &root, id)?;
     Ok(attachment(message, part, id.to_owned(), options))
 }
 
@@ -78,7 +81,7 @@ pub(crate) fn bytes(
     id: &str,
 ) -> Result<Vec<u8>, GraphError> {
     let root = ParsedPart::of_message(&message.raw);
-    let part = find(store, message, &root, id)?;
+    let (_, part) = find(store, message, &root, id)?;
     Ok(part.decode(&message.raw).into_owned())
 }
 
@@ -88,11 +91,7 @@ pub(crate) fn place(
     message: &Message,
     id: &str,
 ) -> Result<usize, GraphError> {
-    let root = ParsedPart::of_message(&message.raw);
-    let part = find(store, message, &root, id)?;
-    let all = numbered_attachments(message, &root);
-    let place = all.iter().position(|(_, known)| known.body == part.body);
-    place.ok_or_else(not_found)
+    find(store, message, &ParsedPart::of_message(&message.raw), id).map(|(place, _)| place)
 }
 
 /// Returns the id of a message's last attachment.
@@ -131,23 +130,23 @@ pub(crate) fn numbered_attachments<'a>(
     parts
 }
 
-/// Returns the part with an attachment's id.
+/// Returns the part with an attachment's id, and its position.
 fn find<'a>(
     store: ExchangeMailbox<'_>,
     message: &Message,
     root: &'a ParsedPart,
     id: &str,
-) -> Result<&'a ParsedPart, GraphError> {
+) -> Result<(usize, &'a ParsedPart), GraphError> {
     if !MailboxIds::is_attachment(id) {
         return Err(malformed_id());
     }
     let folder = folders::number_of(message);
     let is = |number, immutable| store.ids().attachment(message, folder, number, immutable) == id;
-    let mut parts = numbered_attachments(message, root).into_iter();
+    let mut parts = numbered_attachments(message, root).into_iter().enumerate();
     parts
         // A client may have read the id with another preference than this request has.
-        .find(|(number, _)| is(*number, false) || is(*number, true))
-        .map(|(_, part)| part)
+        .find(|(_, (number, _))| is(*number, false) || is(*number, true))
+        .map(|(place, (_, part))| (place, part))
         .ok_or_else(not_found)
 }
 
@@ -159,32 +158,29 @@ fn attachment(
     options: &QueryOptions<'_>,
 ) -> Map<String, Value> {
     let fields = head::fields(mime::slice(&message.raw, &part.head), &message.raw);
-    let content_type = part.mime_type.as_str();
     let bytes: Cow<'_, [u8]> = part.decode(&message.raw);
-    let mut members = object(json!({
-        "@odata.type": "#microsoft.graph.fileAttachment",
-        "@odata.mediaContentType": content_type,
+    let is_file = !part.is_message();
+    let members = json!({
+        "@odata.type": if is_file { FILE } else { "#microsoft.graph.itemAttachment" },
+        "@odata.mediaContentType": part.mime_type,
         "id": id,
         "lastModifiedDateTime": time(message.facts.date),
         "name": name(message, part),
-        "contentType": content_type,
+        "contentType": is_file.then_some(&part.mime_type),
         "size": bytes.len(),
         "isInline": part.embedded,
-    }));
-    if part.is_message() {
-        members.insert("@odata.type".to_owned(), "#microsoft.graph.itemAttachment".into());
+    });
+    let mut members = options.cut(object(members));
+    if !is_file {
         // An item attachment has neither a media type nor bytes.
         members.shift_remove("@odata.mediaContentType");
-        members.insert("contentType".to_owned(), Value::Null);
-        return options.cut(members);
+        return members;
     }
+    let field = |name| head::find(&fields, name).map(|field| field.value());
     for name in OF_FILES {
-        let full = format!("microsoft.graph.fileAttachment/{name}");
-        // `cut` below would not know these by their full names, so they are selected here.
-        if !options.wants(&full) {
+        if !options.wants(&format!("microsoft.graph.fileAttachment/{name}")) {
             continue;
         }
-        let field = |name| head::find(&fields, name).map(|field| field.value());
         let value = match name {
             "contentId" => {
                 field("Content-ID").map(|id| id.trim_matches(['<', '>']).to_owned()).into()
@@ -194,12 +190,6 @@ fn attachment(
         };
         members.insert(name.to_owned(), value);
     }
-    members.retain(|name, _| {
-        name.starts_with('@')
-            || name == "id"
-            || OF_FILES.contains(&name.as_str())
-            || options.wants(name)
-    });
     members
 }
 

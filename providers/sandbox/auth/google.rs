@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::consent;
 use super::oauth::{self, challenge_of, field, is_loopback};
 use super::tokens::authorization::{AuthorizationRequest, TokenIssuer};
-use super::tokens::{AuthorizationCode, IssuedTokens, RefreshStatus, SignIn, TokenAccess};
+use super::tokens::{AuthorizationCode, IssuedTokens, RefreshState, SignIn, TokenAccess};
 use crate::google::error;
 use crate::http::{HttpRequest, HttpResponse};
 use crate::json::present;
@@ -183,7 +183,7 @@ fn by_assertion(state: &RequestState, form: &[(String, String)]) -> HttpResponse
     let authorization = AuthorizationRequest {
         // A service account gets no refresh token: it signs the next assertion instead.
         offline: false,
-        ..AuthorizationRequest::direct(TokenIssuer::Google, SERVICE_ACCOUNT, scope)
+        ..AuthorizationRequest::direct(TokenIssuer::Google, SERVICE_ACCOUNT, scope.to_owned())
     };
     let mut sign_in = state.sign_in();
     match sign_in.issue_tokens(&authorization, mailbox.address.clone()) {
@@ -239,14 +239,13 @@ fn by_refresh_token(state: &RequestState, form: &[(String, String)], client: &st
         return missing("refresh_token");
     };
     let mut sign_in = state.sign_in();
-    match sign_in.standing(TokenIssuer::Google, token) {
-        RefreshStatus::Good { client_id, .. } if client_id != client => {
+    let good = sign_in.standing(TokenIssuer::Google, token);
+    match good.filter(|stored| stored.life == RefreshState::Good) {
+        None => return bad("invalid_grant", "Token has been expired or revoked."),
+        Some(stored) if stored.grant.client_id != client => {
             return refusal(StatusCode::UNAUTHORIZED, "unauthorized_client", "Unauthorized");
         }
-        RefreshStatus::Good { .. } => {}
-        RefreshStatus::Unknown | RefreshStatus::Rotated | RefreshStatus::Revoked => {
-            return bad("invalid_grant", "Token has been expired or revoked.");
-        }
+        Some(_) => {}
     }
     // Google does not rotate refresh tokens: the answer has a new access token alone.
     match sign_in.refresh(token) {
@@ -294,7 +293,7 @@ fn failure(why: &str) -> HttpResponse {
 fn tokens(sign_in: &SignIn, issued: IssuedTokens) -> HttpResponse {
     let body = json!({
         "access_token": issued.access,
-        "expires_in": sign_in.lifetime().as_secs(),
+        "expires_in": sign_in.lifetime.as_secs(),
         "scope": issued.scope,
         "token_type": "Bearer",
         "refresh_token": issued.refresh,

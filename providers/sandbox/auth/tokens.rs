@@ -31,38 +31,25 @@ pub(crate) enum NoCode {
     Spent,
 }
 
-/// The status of a refresh token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RefreshStatus<'a> {
-    /// It was never issued.
-    Unknown,
-    /// Its successor was used, so it is no longer valid.
-    Rotated,
-    /// Its grant was ended.
-    Revoked,
-    /// It is valid for this client and these scopes.
-    Good {
-        /// The client it was issued to.
-        client_id: &'a str,
-        /// The scopes granted, separated by spaces.
-        scope: &'a str,
-    },
-}
-
 /// A stored refresh token.
 #[derive(Debug)]
-struct RefreshToken {
-    grant: AccessGrant,
+pub(crate) struct RefreshToken {
+    /// The access that it renews.
+    pub grant: TokenAccess,
     /// The token it was rotated from, if any.
     parent: Option<String>,
-    life: RefreshState,
+    /// The state.
+    pub life: RefreshState,
 }
 
 /// The state of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RefreshState {
+pub(crate) enum RefreshState {
+    /// It is valid.
     Good,
+    /// Its successor was used, so it is no longer valid.
     Rotated,
+    /// Its grant was ended.
     Revoked,
 }
 
@@ -73,16 +60,6 @@ pub(crate) struct AuthorizationCode {
     pub authorization: AuthorizationRequest,
     /// The address of the mailbox that may be read.
     pub mailbox: String,
-}
-
-/// A grant, as its tokens refer to it.
-#[derive(Debug, Clone)]
-struct AccessGrant {
-    number: u64,
-    issuer: TokenIssuer,
-    client_id: String,
-    scope: String,
-    mailbox: String,
 }
 
 /// Newly issued tokens.
@@ -99,12 +76,16 @@ pub(crate) struct IssuedTokens {
 /// The access that a token gives.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenAccess {
+    /// The number of the grant, which all its tokens share.
+    number: u64,
     /// The issuer: the other one's APIs must refuse the token.
     pub issuer: TokenIssuer,
-    /// The mailbox's address.
-    pub mailbox: String,
+    /// The client it was issued to.
+    pub client_id: String,
     /// The scopes, separated by spaces.
     pub scope: String,
+    /// The mailbox's address.
+    pub mailbox: String,
 }
 
 impl TokenAccess {
@@ -121,12 +102,13 @@ impl TokenAccess {
 /// All codes and tokens of a running sandbox.
 #[derive(Debug)]
 pub(crate) struct SignIn {
-    lifetime: Duration,
+    /// The lifetime of access tokens.
+    pub lifetime: Duration,
     grants: u64,
     open: VecDeque<(String, AuthorizationRequest)>,
     /// An exchanged code leaves its entry behind, so that a second attempt is recognised.
     codes: VecDeque<(String, TokenIssuer, Instant, Option<AuthorizationCode>)>,
-    access: HashMap<String, (Instant, AccessGrant)>,
+    access: HashMap<String, (Instant, TokenAccess)>,
     refresh: HashMap<String, RefreshToken>,
     /// The codes of devices that wait for a person.
     pub devices: DeviceCodes,
@@ -208,7 +190,7 @@ impl SignIn {
         mailbox: String,
     ) -> Result<IssuedTokens> {
         self.grants += 1;
-        let grant = AccessGrant {
+        let grant = TokenAccess {
             number: self.grants,
             issuer: authorization.issuer,
             client_id: authorization.client_id.clone(),
@@ -222,20 +204,9 @@ impl SignIn {
         Ok(issued)
     }
 
-    /// Returns the status of a refresh token at an issuer.
-    pub fn standing(&self, issuer: TokenIssuer, refresh_token: &str) -> RefreshStatus<'_> {
-        let known = self.refresh.get(refresh_token);
-        let Some(stored) = known.filter(|stored| stored.grant.issuer == issuer) else {
-            return RefreshStatus::Unknown;
-        };
-        match stored.life {
-            RefreshState::Rotated => RefreshStatus::Rotated,
-            RefreshState::Revoked => RefreshStatus::Revoked,
-            RefreshState::Good => RefreshStatus::Good {
-                client_id: &stored.grant.client_id,
-                scope: &stored.grant.scope,
-            },
-        }
+    /// Returns a refresh token of an issuer, if it was ever issued.
+    pub fn standing(&self, issuer: TokenIssuer, refresh_token: &str) -> Option<&RefreshToken> {
+        self.refresh.get(refresh_token).filter(|stored| stored.grant.issuer == issuer)
     }
 
     /// Issues an access token for a refresh token, which stays valid, as at Google. `None` if the
@@ -265,12 +236,12 @@ impl SignIn {
         Ok(Some(issued))
     }
 
-    fn good_grant(&self, refresh_token: &str) -> Option<AccessGrant> {
+    fn good_grant(&self, refresh_token: &str) -> Option<TokenAccess> {
         let stored = self.refresh.get(refresh_token)?;
         (stored.life == RefreshState::Good).then(|| stored.grant.clone())
     }
 
-    fn issue_refresh(&mut self, grant: AccessGrant, parent: Option<String>) -> Result<String> {
+    fn issue_refresh(&mut self, grant: TokenAccess, parent: Option<String>) -> Result<String> {
         let token = grant.issuer.refresh_token()?;
         let life = RefreshState::Good;
         let stored = RefreshToken { grant, parent, life };
@@ -278,7 +249,7 @@ impl SignIn {
         Ok(token)
     }
 
-    fn issue_access(&mut self, grant: AccessGrant) -> Result<IssuedTokens> {
+    fn issue_access(&mut self, grant: TokenAccess) -> Result<IssuedTokens> {
         let now = Instant::now();
         // Expired tokens are dropped here, where the map grows, because nothing else removes them.
         self.access.retain(|_, (until, _)| *until > now);
@@ -288,19 +259,10 @@ impl SignIn {
         Ok(IssuedTokens { access, scope, refresh: None })
     }
 
-    /// Returns the lifetime of access tokens.
-    pub fn lifetime(&self) -> Duration {
-        self.lifetime
-    }
-
     /// Returns the access that a token gives, if it is valid.
     pub fn access(&self, token: &str) -> Option<TokenAccess> {
         let (until, grant) = self.access.get(token)?;
-        (*until > Instant::now()).then(|| TokenAccess {
-            issuer: grant.issuer,
-            mailbox: grant.mailbox.clone(),
-            scope: grant.scope.clone(),
-        })
+        (*until > Instant::now()).then(|| grant.clone())
     }
 
     /// Ends the grant of a token. Returns false for a token that is not valid.
@@ -324,7 +286,7 @@ impl SignIn {
         self.end_refresh_tokens(|_| true);
     }
 
-    fn end_refresh_tokens(&mut self, which: impl Fn(&AccessGrant) -> bool) {
+    fn end_refresh_tokens(&mut self, which: impl Fn(&TokenAccess) -> bool) {
         for stored in self.refresh.values_mut() {
             if which(&stored.grant) {
                 // Kept instead of removed: Entra tells a revoked token (AADSTS50173) from an

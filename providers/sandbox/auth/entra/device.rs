@@ -55,7 +55,7 @@ fn authorization(form: &[(String, String)]) -> Result<AuthorizationRequest, Entr
     let scopes = scopes::read(need("scope")?)?;
     Ok(AuthorizationRequest {
         offline: scopes.offline,
-        ..AuthorizationRequest::direct(TokenIssuer::Microsoft, client_id, &scopes.granted)
+        ..AuthorizationRequest::direct(TokenIssuer::Microsoft, client_id, scopes.granted)
     })
 }
 

@@ -9,7 +9,7 @@ use super::{openid, scopes};
 use crate::auth::oauth::{challenge_of, field};
 use crate::auth::tokens::authorization::{AuthorizationRequest, TokenIssuer};
 use crate::auth::tokens::device_codes::PollResult;
-use crate::auth::tokens::{AuthorizationCode, IssuedTokens, NoCode, RefreshStatus, SignIn};
+use crate::auth::tokens::{AuthorizationCode, IssuedTokens, NoCode, RefreshState, SignIn};
 use crate::http::{HttpRequest, HttpResponse};
 use crate::json::present;
 use crate::state::RequestState;
@@ -113,14 +113,14 @@ fn may_refresh(
     client: &str,
     token: &str,
 ) -> Result<(), EntraError> {
-    match sign_in.standing(TokenIssuer::Microsoft, token) {
-        RefreshStatus::Unknown => Err(EntraError::malformed()),
-        RefreshStatus::Rotated => Err(EntraError::wrong_grant()),
-        RefreshStatus::Revoked => Err(EntraError::ended_grant().with("bad_token")),
-        RefreshStatus::Good { client_id, .. } if client_id != client => {
-            Err(EntraError::wrong_grant())
+    let stored = sign_in.standing(TokenIssuer::Microsoft, token);
+    let stored = stored.ok_or_else(EntraError::malformed)?;
+    match stored.life {
+        RefreshState::Revoked => Err(EntraError::ended_grant().with("bad_token")),
+        RefreshState::Good if stored.grant.client_id == client => {
+            check_consent(form, client, &stored.grant.scope)
         }
-        RefreshStatus::Good { scope, .. } => check_consent(form, client, scope),
+        RefreshState::Good | RefreshState::Rotated => Err(EntraError::wrong_grant()),
     }
 }
 
@@ -154,7 +154,7 @@ fn body(
     client: &str,
     now: Timestamp,
 ) -> Value {
-    let seconds = sign_in.lifetime().as_secs();
+    let seconds = sign_in.lifetime.as_secs();
     let requested = form.get("scope").unwrap_or_default();
     let access = sign_in.access(&issued.access);
     let address = access.map(|access| access.mailbox).unwrap_or_default();

@@ -65,13 +65,13 @@ pub(crate) struct AuthorizationRequest {
 
 impl AuthorizationRequest {
     /// Returns a request without a redirect or PKCE, for which a refresh token is issued.
-    pub fn direct(issuer: TokenIssuer, client_id: &str, scope: &str) -> Self {
+    pub fn direct(issuer: TokenIssuer, client_id: &str, scope: String) -> Self {
         Self {
             issuer,
             client_id: client_id.to_owned(),
             redirect_uri: String::new(),
             state: String::new(),
-            scope: scope.to_owned(),
+            scope,
             challenge: String::new(),
             offline: true,
         }

@@ -9,7 +9,8 @@ mod write;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use person::{PERSON, PeopleSource, SERVICE, mask, resource};
+use person::PeopleSource::{self, Contacts, Others};
+use person::{PERSON, SERVICE, mask, resource};
 use serde_json::{Map, Value, json};
 
 use super::auth::google::bearer;
@@ -20,6 +21,7 @@ use super::http::{HttpRequest, HttpResponse};
 use super::json::{listed, merge, present};
 use super::routes::routes;
 use super::state::RequestState;
+use super::store::mailbox::Mailbox;
 use super::store::mailbox::person::MailboxPerson;
 use super::store::settings::SavedContact;
 
@@ -38,25 +40,64 @@ static LIST: FieldShape = shape! {
     "totalPeople", "totalItems", "totalSize",
 };
 
+/// The parameters of a search.
+const SEARCH_PARAMS: &[&str] = &["query", "readMask", "pageSize"];
+
+/// The parameters of reading and creating a contact.
+const GET: &[&str] = &["personFields", "sources"];
+
+// One of the listed scopes is required. Other contacts have a scope of their own; full access to
+// contacts does not include them.
+const READ: &[&str] = &["contacts.readonly", "contacts"];
+const READ_OTHERS: &[&str] = &["contacts.other.readonly"];
+const WRITE: &[&str] = &["contacts"];
+
 /// A call that a route leads to.
-enum PeopleCall<'a> {
-    /// A search in a source.
-    Search(PeopleSource),
-    /// The list of a source.
-    List(PeopleSource),
-    /// A call for a single contact.
-    One(write::ContactCall<'a>),
+struct PeopleCall<'a> {
+    /// The scopes, one of which is required.
+    scopes: &'static [&'static str],
+    /// The parameters.
+    params: &'static [&'static str],
+    /// The type of the answer.
+    answer: &'static FieldShape,
+    /// The implementation.
+    handle: PeopleHandler<'a>,
+}
+
+type PeopleHandler<'a> = Box<dyn Fn(&PeopleContext<'_>) -> Result<Value, HttpResponse> + 'a>;
+
+fn call<'a>(
+    scopes: &'static [&'static str],
+    params: &'static [&'static str],
+    answer: &'static FieldShape,
+    handle: impl Fn(&PeopleContext<'_>) -> Result<Value, HttpResponse> + 'a,
+) -> PeopleCall<'a> {
+    PeopleCall { scopes, params, answer, handle: Box::new(handle) }
 }
 
 routes! { PeopleCall below "/v1" {
-    "GET" ["people:searchContacts"] => PeopleCall::Search(PeopleSource::Contacts),
-    "GET" ["otherContacts:search"] => PeopleCall::Search(PeopleSource::Others),
-    "GET" ["people", "me", "connections"] => PeopleCall::List(PeopleSource::Contacts),
-    "GET" ["otherContacts"] => PeopleCall::List(PeopleSource::Others),
-    "GET" ["people", id] => PeopleCall::One(write::ContactCall::Get(id)),
-    "POST" ["people:createContact"] => PeopleCall::One(write::ContactCall::Create),
-    "PATCH" ["people", id, "updateContact"] => PeopleCall::One(write::ContactCall::Update(id)),
-    "DELETE" ["people", id, "deleteContact"] => PeopleCall::One(write::ContactCall::Delete(id)),
+    "GET" ["people:searchContacts"] => call(READ, SEARCH_PARAMS, &SEARCH, |it| it.search(Contacts)),
+    "GET" ["otherContacts:search"] => {
+        call(READ_OTHERS, SEARCH_PARAMS, &SEARCH, |it| it.search(Others))
+    },
+    // The API's name for the same mask differs from method to method.
+    "GET" ["people", "me", "connections"] => {
+        const PARAMS: &[&str] = &["personFields", "pageSize", "pageToken", "sortOrder"];
+        call(READ, PARAMS, &LIST, |it| it.list(Contacts, "personFields"))
+    },
+    "GET" ["otherContacts"] => {
+        const PARAMS: &[&str] = &["readMask", "pageSize", "pageToken"];
+        call(READ_OTHERS, PARAMS, &LIST, |it| it.list(Others, "readMask"))
+    },
+    "GET" ["people", id] => call(READ, GET, &PERSON, move |it| it.get(id)),
+    "POST" ["people:createContact"] => call(WRITE, GET, &PERSON, |it| it.create()),
+    "PATCH" ["people", id, "updateContact"] => {
+        const PARAMS: &[&str] = &["personFields", "updatePersonFields", "sources"];
+        call(WRITE, PARAMS, &PERSON, move |it| it.update(id))
+    },
+    "DELETE" ["people", id, "deleteContact"] => {
+        call(WRITE, &[], &PERSON, move |it| it.delete(id))
+    },
 }}
 
 /// Answers requests below `/v1`.
@@ -66,95 +107,86 @@ pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str])
         ["people", one] => ["people"].into_iter().chain(one.split(':')).collect(),
         path => path.to_vec(),
     };
-    let Some((name, call)) = route(request.method.as_str(), &path) else {
-        return error::no_method();
+    let answered = match route(request.method.as_str(), &path) {
+        Some((name, call)) => handle(state, request, &call).inspect(|_| state.hit(name)),
+        None => Err(error::no_method()),
     };
-    match handle(state, request, call) {
-        Ok(answer) => {
-            state.hit(name);
-            answer
-        }
-        Err(refused) => refused,
-    }
+    answered.unwrap_or_else(|refused| refused)
 }
 
 fn handle(
     state: &RequestState,
     request: &HttpRequest,
-    call: PeopleCall<'_>,
+    call: &PeopleCall<'_>,
 ) -> Result<HttpResponse, HttpResponse> {
     let (mailbox, access) = bearer(state, request)?;
-    let (kind, list) = match call {
-        PeopleCall::Search(kind) => (kind, false),
-        PeopleCall::List(kind) => (kind, true),
-        PeopleCall::One(call) => return write::handle(state, request, mailbox, &access, &call),
-    };
-    if !kind.open_to(|scope| access.has(scope)) {
+    if !call.scopes.iter().any(|name| access.has(name)) {
         return Err(error::insufficient_scopes(SERVICE));
     }
-    let people: Vec<(MailboxPerson, Option<SavedContact>)> = match kind {
-        PeopleSource::Contacts => write::all(state, mailbox),
-        PeopleSource::Others => {
-            let others = mailbox.people().others.iter();
-            let others = others.filter(|person| !person.saved);
-            others.map(|person| (person.clone(), None)).collect()
-        }
-    };
-    if list {
-        // The API's name for the same mask differs from method to method.
-        let (asked, known): (_, &[&str]) = match kind {
-            PeopleSource::Contacts => {
-                ("personFields", &["personFields", "pageSize", "pageToken", "sortOrder"])
-            }
-            PeopleSource::Others => ("readMask", &["readMask", "pageSize", "pageToken"]),
-        };
-        let params = RequestParameters::check(&request.query, known, &LIST)?;
-        let fields = mask(&params, asked, kind)?;
-        return Ok(params.answer(page(&params, &people, kind, &fields)?));
-    }
-    let known = &["query", "readMask", "pageSize"];
-    let params = RequestParameters::check(&request.query, known, &SEARCH)?;
-    let fields = mask(&params, "readMask", kind)?;
-    let rows = rows(&params, SEARCH_ROWS)?;
-    let question = params.value("query").unwrap_or_default();
-    let found: Vec<Value> = people
-        .iter()
-        .filter(|(person, _)| person.matches(question))
-        .take(rows)
-        .map(|(person, contact)| {
-            json!({ "person": resource(person, contact.as_ref(), kind, &fields) })
-        })
-        .collect();
-    Ok(params.answer(present(json!({ "results": listed(&found) }))))
+    let params = &RequestParameters::check(&request.query, call.params, call.answer)?;
+    let value = (call.handle)(&PeopleContext { state, request, mailbox, params })?;
+    Ok(params.answer(value))
 }
 
-/// Returns one page of a list.
-fn page(
-    params: &RequestParameters<'_>,
-    people: &[(MailboxPerson, Option<SavedContact>)],
-    kind: PeopleSource,
-    fields: &[&str],
-) -> Result<Value, HttpResponse> {
-    let (key, totals): (_, &[&str]) = match kind {
-        PeopleSource::Contacts => ("connections", &["totalPeople", "totalItems"]),
-        PeopleSource::Others => ("otherContacts", &["totalSize"]),
-    };
-    let rows = rows(params, LIST_ROWS)?;
-    let start = match params.value("pageToken") {
-        None => 0,
-        Some(token) => place(token).ok_or_else(|| error::invalid("Invalid page token."))?,
-    };
-    let page = people.iter().skip(start).take(rows);
-    let page: Vec<Value> =
-        page.map(|(person, contact)| resource(person, contact.as_ref(), kind, fields)).collect();
-    let next = start.saturating_add(page.len());
-    let next = (next < people.len()).then(|| token(next));
-    // Totals of zero are omitted as well.
-    let total = (!people.is_empty()).then_some(people.len());
-    let mut answer = json!({ key: listed(&page), "nextPageToken": next });
-    let totals = totals.iter().map(|name| ((*name).to_owned(), total.into()));
-    merge(&mut answer, totals.collect::<Map<_, _>>().into());
-    Ok(present(answer))
+/// A request that passed all checks.
+struct PeopleContext<'a> {
+    state: &'a RequestState,
+    request: &'a HttpRequest,
+    mailbox: &'a Mailbox,
+    params: &'a RequestParameters<'a>,
+}
+
+impl PeopleContext<'_> {
+    /// Returns the people of a source, with the properties edited by hand.
+    fn people(&self, source: PeopleSource) -> Vec<(MailboxPerson, Option<SavedContact>)> {
+        match source {
+            Contacts => self.contacts(),
+            Others => {
+                let others = self.mailbox.people().others.iter();
+                others.filter(|it| !it.saved).map(|person| (person.clone(), None)).collect()
+            }
+        }
+    }
+
+    /// Searches a source.
+    fn search(&self, source: PeopleSource) -> Result<Value, HttpResponse> {
+        let fields = mask(self.params, "readMask", source)?;
+        let rows = rows(self.params, SEARCH_ROWS)?;
+        let question = self.params.value("query").unwrap_or_default();
+        let people = self.people(source).into_iter();
+        let found = people.filter(|(person, _)| person.matches(question)).take(rows);
+        let found = found.map(|(person, contact)| {
+            json!({ "person": resource(&person, contact.as_ref(), source, &fields) })
+        });
+        Ok(present(json!({ "results": listed(&found.collect::<Vec<_>>()) })))
+    }
+
+    /// Lists a source. `name` is the parameter with the requested fields.
+    fn list(&self, source: PeopleSource, name: &str) -> Result<Value, HttpResponse> {
+        let fields = mask(self.params, name, source)?;
+        let (key, totals): (_, &[&str]) = match source {
+            Contacts => ("connections", &["totalPeople", "totalItems"]),
+            Others => ("otherContacts", &["totalSize"]),
+        };
+        let rows = rows(self.params, LIST_ROWS)?;
+        let start = match self.params.value("pageToken") {
+            None => 0,
+            Some(token) => place(token).ok_or_else(|| error::invalid("Invalid page token."))?,
+        };
+        let people = self.people(source);
+        let page = people.iter().skip(start).take(rows);
+        let page =
+            page.map(|(person, contact)| resource(person, contact.as_ref(), source, &fields));
+        let page: Vec<Value> = page.collect();
+        let next = start.saturating_add(page.len());
+        let next = (next < people.len()).then(|| token(next));
+        // Totals of zero are omitted as well.
+        let total = (!people.is_empty()).then_some(people.len());
+        let mut answer = json!({ key: listed(&page), "nextPageToken": next });
+        let totals = totals.iter().map(|name| ((*name).to_owned(), total.into()));
+        merge(&mut answer, totals.collect::<Map<_, _>>().into());
+        Ok(present(answer))
+    }
 }
 
 /// Returns the requested number of rows.

@@ -55,16 +55,6 @@ pub(super) enum PeopleSource {
 }
 
 impl PeopleSource {
-    /// Returns true if a token's scopes allow reading this source.
-    pub fn open_to(self, has: impl Fn(&str) -> bool) -> bool {
-        match self {
-            // Other contacts have a scope of their own; full access to contacts does not include
-            // them.
-            Self::Contacts => has("contacts.readonly") || has("contacts"),
-            Self::Others => has("contacts.other.readonly"),
-        }
-    }
-
     /// Returns the fields that can be requested.
     fn fields(self) -> &'static [&'static str] {
         match self {

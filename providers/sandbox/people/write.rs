@@ -5,14 +5,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::person::{PERSON, PeopleSource, SERVICE, etag, mask, resource};
-use crate::auth::tokens::TokenAccess;
+use super::PeopleContext;
+use super::person::{PERSON, PeopleSource, etag, mask, resource};
 use crate::google::body::{inner, object, text};
 use crate::google::error;
-use crate::google::params::RequestParameters;
-use crate::http::{HttpRequest, HttpResponse};
-use crate::state::RequestState;
-use crate::store::mailbox::Mailbox;
+use crate::http::HttpResponse;
 use crate::store::mailbox::person::MailboxPerson;
 use crate::store::settings::SavedContact;
 
@@ -23,94 +20,123 @@ const WRITTEN: [&str; 5] =
 /// Fields that are kept as sent.
 const KEPT: [&str; 3] = ["phoneNumbers", "organizations", "biographies"];
 
-/// A method, with the id of a contact.
-pub(super) enum ContactCall<'a> {
-    Get(&'a str),
-    Create,
-    Update(&'a str),
-    Delete(&'a str),
-}
-
-/// Answers one of these methods, or refuses it.
-pub(super) fn handle(
-    state: &RequestState,
-    request: &HttpRequest,
-    mailbox: &Mailbox,
-    access: &TokenAccess,
-    call: &ContactCall<'_>,
-) -> Result<HttpResponse, HttpResponse> {
-    let reads = matches!(call, ContactCall::Get(_)) && access.has("contacts.readonly");
-    if !reads && !access.has("contacts") {
-        return Err(error::insufficient_scopes(SERVICE));
-    }
-    let known: &[&str] = match call {
-        ContactCall::Get(_) | ContactCall::Create => &["personFields", "sources"],
-        ContactCall::Update(_) => &["personFields", "updatePersonFields", "sources"],
-        ContactCall::Delete(_) => &[],
-    };
-    let params = RequestParameters::check(&request.query, known, &PERSON)?;
-    let body = object(&request.body, &PERSON)?;
-    let id = match call {
-        ContactCall::Get(id) => number(id)?,
-        ContactCall::Create => create(state, mailbox, &body)?,
-        ContactCall::Update(id) => {
-            let id = number(id)?;
-            update(state, mailbox, id, &params, &body)?;
-            id
-        }
-        ContactCall::Delete(id) => {
-            let id = number(id)?;
-            find(state, mailbox, id)?;
-            state.settings(&mailbox.address, |settings| {
-                // Contacts are derived from the mail, so a deletion has to be remembered.
-                settings.contacts.insert(id, None);
-            });
-            return Ok(params.answer(json!({})));
-        }
-    };
-    let fields = match (call, params.value("personFields")) {
-        // `personFields` is optional for writes, and means all fields if it is missing.
-        (ContactCall::Create | ContactCall::Update(_), None) => {
-            let mut fields = WRITTEN.to_vec();
-            fields.push("metadata");
-            fields
-        }
-        _ => mask(&params, "personFields", PeopleSource::Contacts)?,
-    };
-    let (person, contact) = find(state, mailbox, id)?;
-    let entry = resource(&person, contact.as_ref(), PeopleSource::Contacts, &fields);
-    Ok(params.answer(entry))
-}
-
 /// Returns the number in a contact's id.
 fn number(id: &str) -> Result<u64, HttpResponse> {
     let number = id.strip_prefix('c').and_then(|number| number.parse().ok());
     number.ok_or_else(error::not_found)
 }
 
-/// Returns the contacts of a mailbox: first the ones from its mail, with changes by hand, and after
-/// them the ones created by hand, in the order of creation.
-pub(super) fn all(
-    state: &RequestState,
-    mailbox: &Mailbox,
-) -> Vec<(MailboxPerson, Option<SavedContact>)> {
-    let written = state.settings(&mailbox.address, |settings| settings.contacts.clone());
-    let mail = mailbox.people().others.iter();
-    let mail: Vec<&MailboxPerson> = mail.filter(|person| person.saved).collect();
-    let mut all = Vec::new();
-    for person in &mail {
-        match written.get(&person.id) {
-            None => all.push(((*person).clone(), None)),
-            Some(None) => {}
-            Some(Some(contact)) => all.push(as_person(person.id, contact)),
+impl PeopleContext<'_> {
+    /// Returns a contact.
+    pub fn get(&self, id: &str) -> Result<Value, HttpResponse> {
+        let id = number(id)?;
+        self.contact(id, &mask(self.params, "personFields", PeopleSource::Contacts)?)
+    }
+
+    /// Creates a contact.
+    pub fn create(&self) -> Result<Value, HttpResponse> {
+        let body = object(&self.request.body, &PERSON)?;
+        let mut contact = SavedContact::default();
+        for field in WRITTEN {
+            write(&mut contact, field, &body)?;
+        }
+        let id = self.state.settings(&self.mailbox.address, |settings| {
+            // Google's numbers are large; these also increase in the order of creation.
+            let id = (1 << 62) + settings.number();
+            settings.contacts.insert(id, Some(contact));
+            id
+        });
+        self.written(id)
+    }
+
+    /// Changes the named fields of a contact.
+    pub fn update(&self, id: &str) -> Result<Value, HttpResponse> {
+        let body = object(&self.request.body, &PERSON)?;
+        let id = number(id)?;
+        let named = self.params.value("updatePersonFields").unwrap_or_default();
+        let named: Vec<&str> = named.split(',').filter(|name| !name.is_empty()).collect();
+        if named.is_empty() {
+            return Err(error::invalid(
+                "updatePersonFields mask is required. Please specify one or more valid paths.",
+            ));
+        }
+        if let Some(wrong) = named.iter().find(|name| !WRITTEN.contains(name)) {
+            let message = format!("Invalid updatePersonFields mask path: \"{wrong}\".");
+            return Err(error::invalid(&message));
+        }
+        let (person, contact) = self.find(id)?;
+        // Google requires the etag for updates, so that no change is overwritten unseen.
+        let tag = text(&body, "etag")?.filter(|tag| !tag.is_empty());
+        let tag = tag.ok_or_else(|| {
+            error::failed_precondition(
+                "Request must set person.etag or person.metadata.sources.etag for the source that \
+                 is being updated.",
+            )
+        })?;
+        if tag != etag(id, contact.as_ref()) {
+            return Err(error::failed_precondition(
+                "Request person.etag is different than the current person.etag. Clear local cache \
+                 and get the latest person.",
+            ));
+        }
+        let mut contact = contact.unwrap_or_else(|| of_mail(&person));
+        for field in named {
+            write(&mut contact, field, &body)?;
+        }
+        contact.version += 1;
+        self.keep(id, Some(contact));
+        self.written(id)
+    }
+
+    /// Deletes a contact.
+    pub fn delete(&self, id: &str) -> Result<Value, HttpResponse> {
+        let id = number(id)?;
+        self.find(id)?;
+        // Contacts are derived from the mail, so a deletion has to be remembered.
+        self.keep(id, None);
+        Ok(json!({}))
+    }
+
+    fn keep(&self, id: u64, contact: Option<SavedContact>) {
+        self.state.settings(&self.mailbox.address, |it| it.contacts.insert(id, contact));
+    }
+
+    /// Returns a contact after a write, for which `personFields` is optional: all fields if it is
+    /// missing.
+    fn written(&self, id: u64) -> Result<Value, HttpResponse> {
+        match self.params.value("personFields") {
+            None => self.contact(id, &[WRITTEN.as_slice(), &["metadata"]].concat()),
+            Some(_) => {
+                self.contact(id, &mask(self.params, "personFields", PeopleSource::Contacts)?)
+            }
         }
     }
-    for (id, contact) in written {
-        if let (Some(contact), false) = (contact, mail.iter().any(|person| person.id == id)) {
-            all.push(as_person(id, &contact));
-        }
+
+    fn contact(&self, id: u64, fields: &[&str]) -> Result<Value, HttpResponse> {
+        let (person, contact) = self.find(id)?;
+        Ok(resource(&person, contact.as_ref(), PeopleSource::Contacts, fields))
     }
-    all
+
+    /// Returns the contacts of a mailbox: first the ones from its mail, with changes by hand, and
+    /// after them the ones created by hand, in the order of creation.
+    pub fn contacts(&self) -> Vec<(MailboxPerson, Option<SavedContact>)> {
+        let mut written =
+            self.state.settings(&self.mailbox.address, |settings| settings.contacts.clone());
+        let mail = self.mailbox.people().others.iter().filter(|person| person.saved);
+        let mail = mail.filter_map(|person| match written.remove(&person.id) {
+            None => Some((person.clone(), None)),
+            Some(contact) => Some(as_person(person.id, &contact?)),
+        });
+        let mut all: Vec<_> = mail.collect();
+        all.extend(written.into_iter().filter_map(|(id, it)| Some(as_person(id, &it?))));
+        all
+    }
+
+    /// Returns the contact with a number.
+    fn find(&self, id: u64) -> Result<(MailboxPerson, Option<SavedContact>), HttpResponse> {
+        let mut all = self.contacts().into_iter();
+        all.find(|(person, _)| person.id == id).ok_or_else(error::not_found)
+    }
 }
 
 /// Returns a contact edited by hand as a person.
@@ -123,79 +149,6 @@ fn as_person(id: u64, contact: &SavedContact) -> (MailboxPerson, Option<SavedCon
         id,
     };
     (person, Some(contact.clone()))
-}
-
-/// Returns the contact with a number.
-fn find(
-    state: &RequestState,
-    mailbox: &Mailbox,
-    id: u64,
-) -> Result<(MailboxPerson, Option<SavedContact>), HttpResponse> {
-    let mut all = all(state, mailbox).into_iter();
-    let found = all.find(|(person, _)| person.id == id);
-    found.ok_or_else(error::not_found)
-}
-
-/// Creates a contact and returns its number.
-fn create(
-    state: &RequestState,
-    mailbox: &Mailbox,
-    body: &Map<String, Value>,
-) -> Result<u64, HttpResponse> {
-    let mut contact = SavedContact::default();
-    for field in WRITTEN {
-        write(&mut contact, field, body)?;
-    }
-    Ok(state.settings(&mailbox.address, |settings| {
-        // Google's numbers are large; these also increase in the order of creation.
-        let id = (1 << 62) + settings.number();
-        settings.contacts.insert(id, Some(contact));
-        id
-    }))
-}
-
-/// Changes the named fields of a contact.
-fn update(
-    state: &RequestState,
-    mailbox: &Mailbox,
-    id: u64,
-    params: &RequestParameters<'_>,
-    body: &Map<String, Value>,
-) -> Result<(), HttpResponse> {
-    let named = params.value("updatePersonFields").unwrap_or_default();
-    let named: Vec<&str> = named.split(',').filter(|name| !name.is_empty()).collect();
-    if named.is_empty() {
-        return Err(error::invalid(
-            "updatePersonFields mask is required. Please specify one or more valid paths.",
-        ));
-    }
-    if let Some(wrong) = named.iter().find(|name| !WRITTEN.contains(name)) {
-        return Err(error::invalid(&format!("Invalid updatePersonFields mask path: \"{wrong}\".")));
-    }
-    let (person, contact) = find(state, mailbox, id)?;
-    // Google requires the etag for updates, so that no change is overwritten unseen.
-    let tag = text(body, "etag")?.filter(|tag| !tag.is_empty());
-    let tag = tag.ok_or_else(|| {
-        error::failed_precondition(
-            "Request must set person.etag or person.metadata.sources.etag for the source that is \
-             being updated.",
-        )
-    })?;
-    if tag != etag(id, contact.as_ref()) {
-        return Err(error::failed_precondition(
-            "Request person.etag is different than the current person.etag. Clear local cache and \
-             get the latest person.",
-        ));
-    }
-    let mut contact = contact.unwrap_or_else(|| of_mail(&person));
-    for field in named {
-        write(&mut contact, field, body)?;
-    }
-    contact.version += 1;
-    state.settings(&mailbox.address, |settings| {
-        settings.contacts.insert(id, Some(contact));
-    });
-    Ok(())
 }
 
 /// Returns a person from the mail as a contact.

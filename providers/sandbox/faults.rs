@@ -24,30 +24,8 @@ const LATE: Duration = Duration::from_millis(400);
 /// fails and later kinds are cut off. Sign-in is exempt, except from the delay.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FaultRates {
-    /// Answered with 429 and `Retry-After: 1`.
-    pub rate_429: f64,
-    /// Answered with 403 and the reason `rateLimitExceeded`.
-    pub rate_403: f64,
-    /// Answered with 500.
-    pub rate_500: f64,
-    /// Answered with 503.
-    pub rate_503: f64,
-    /// Answered with 504, like a gateway after a timeout.
-    pub rate_504: f64,
-    /// Answered with 502 and an HTML page where JSON is expected.
-    pub html: f64,
-    /// The connection is closed before any answer.
-    pub reset: f64,
-    /// The connection is closed in the middle of the body.
-    pub half: f64,
-    /// Carried out, and then the connection is closed before any answer.
-    pub lost: f64,
-    /// Carried out, and then answered with 504.
-    pub gate: f64,
-    /// The connection is closed at once, and the request is carried out later.
-    pub late: f64,
-    /// Answered with 504 at once, and carried out later.
-    pub overdue: f64,
+    /// The rates, in the order of the names in `KINDS`.
+    pub rates: [f64; 12],
     /// The delay of late requests; 400 ms if zero.
     pub after: Duration,
     /// The end of the paths that may fail. An empty text is any path.
@@ -132,49 +110,53 @@ impl fmt::Debug for AnswerObserver {
 /// A failure drawn for one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DrawnFault {
-    /// Too many requests, with a time to wait.
+    /// Answered with 429 and `Retry-After: 1`.
     TooMany,
-    /// A rate limit, presented as a missing permission.
+    /// Answered with 403 and the reason `rateLimitExceeded`.
     Forbidden,
-    /// An internal server error.
+    /// Answered with 500.
     Server,
-    /// A temporarily unavailable server.
+    /// Answered with 503.
     Unavailable,
-    /// A timeout of a server behind this one.
+    /// Answered with 504, like a gateway after a timeout.
     Timeout,
-    /// An HTML page in place of JSON.
+    /// Answered with 502 and an HTML page where JSON is expected.
     Html,
-    /// No answer.
+    /// The connection is closed before any answer.
     Reset,
-    /// Half an answer.
+    /// The connection is closed in the middle of the body.
     Half,
-    /// No answer, but carried out.
+    /// Carried out, and then the connection is closed before any answer.
     Lost,
-    /// Carried out, and answered with a gateway's timeout.
+    /// Carried out, and then answered with 504.
     Gate,
-    /// No answer, and carried out later.
+    /// The connection is closed at once, and the request is carried out later.
     Late,
-    /// Answered with a gateway's timeout, and carried out later.
+    /// Answered with 504 at once, and carried out later.
     Overdue,
 }
 
-/// A function that returns a rate in [`FaultRates`].
-type RateField = fn(&mut FaultRates) -> &mut f64;
+impl DrawnFault {
+    /// Returns true if the request is carried out nevertheless.
+    pub(super) fn is_carried_out(self) -> bool {
+        matches!(self, Self::Half | Self::Lost | Self::Gate | Self::Late | Self::Overdue)
+    }
+}
 
 /// The names in a fault specification, in the order of the draw.
-const RATES: [(&str, DrawnFault, RateField); 12] = [
-    ("429", DrawnFault::TooMany, |faults| &mut faults.rate_429),
-    ("403", DrawnFault::Forbidden, |faults| &mut faults.rate_403),
-    ("500", DrawnFault::Server, |faults| &mut faults.rate_500),
-    ("503", DrawnFault::Unavailable, |faults| &mut faults.rate_503),
-    ("504", DrawnFault::Timeout, |faults| &mut faults.rate_504),
-    ("html", DrawnFault::Html, |faults| &mut faults.html),
-    ("reset", DrawnFault::Reset, |faults| &mut faults.reset),
-    ("half", DrawnFault::Half, |faults| &mut faults.half),
-    ("lost", DrawnFault::Lost, |faults| &mut faults.lost),
-    ("gate", DrawnFault::Gate, |faults| &mut faults.gate),
-    ("late", DrawnFault::Late, |faults| &mut faults.late),
-    ("overdue", DrawnFault::Overdue, |faults| &mut faults.overdue),
+const KINDS: [(&str, DrawnFault); 12] = [
+    ("429", DrawnFault::TooMany),
+    ("403", DrawnFault::Forbidden),
+    ("500", DrawnFault::Server),
+    ("503", DrawnFault::Unavailable),
+    ("504", DrawnFault::Timeout),
+    ("html", DrawnFault::Html),
+    ("reset", DrawnFault::Reset),
+    ("half", DrawnFault::Half),
+    ("lost", DrawnFault::Lost),
+    ("gate", DrawnFault::Gate),
+    ("late", DrawnFault::Late),
+    ("overdue", DrawnFault::Overdue),
 ];
 
 impl FaultRates {
@@ -186,9 +168,7 @@ impl FaultRates {
     /// Returns the failure of request number `count`, if it fails.
     pub(super) fn draw(&self, count: u64) -> Option<DrawnFault> {
         let mut left = unit(count);
-        let mut rates = self.clone();
-        for (_, fault, rate) in RATES {
-            let rate = *rate(&mut rates);
+        for ((_, fault), rate) in KINDS.into_iter().zip(self.rates) {
             if left < rate {
                 return Some(fault);
             }
@@ -209,28 +189,26 @@ impl FromStr for FaultRates {
                 .split_once('=')
                 .map(|(name, value)| (name.trim(), value.trim()))
                 .ok_or_else(|| bad_item(item, "has no `=`"))?;
-            if name == "only" {
-                value.clone_into(&mut faults.only);
-            } else if name == "writes" {
-                faults.writes = matches!(value, "1" | "true");
-            } else if name == "nth" {
-                faults.nth = value.parse().map_err(|_| bad_item(item, "is not a number"))?;
-            } else if name == "delay" || name == "after" {
-                let time = delay(value)
-                    .ok_or_else(|| bad_item(item, "is not a delay such as 50ms or 2s"))?;
-                match name {
-                    "delay" => faults.delay = time,
-                    _ => faults.after = time,
+            let time =
+                || delay(value).ok_or_else(|| bad_item(item, "is not a delay such as 50ms or 2s"));
+            match name {
+                "only" => value.clone_into(&mut faults.only),
+                "writes" => faults.writes = matches!(value, "1" | "true"),
+                "nth" => {
+                    faults.nth = value.parse().map_err(|_| bad_item(item, "is not a number"))?;
                 }
-            } else if let Some((_, _, rate)) = RATES.iter().find(|(known, ..)| *known == name) {
-                let value = value.parse().ok().filter(|rate| (0.0..=1.0).contains(rate));
-                *rate(&mut faults) =
-                    value.ok_or_else(|| bad_item(item, "is not a rate from 0 to 1"))?;
-            } else {
-                return Err(bad_item(item, "names no fault"));
+                "delay" => faults.delay = time()?,
+                "after" => faults.after = time()?,
+                name => {
+                    let kind = KINDS.iter().position(|(known, _)| *known == name);
+                    let rate = kind.and_then(|kind| faults.rates.get_mut(kind));
+                    let rate = rate.ok_or_else(|| bad_item(item, "names no fault"))?;
+                    let value = value.parse().ok().filter(|rate| (0.0..=1.0).contains(rate));
+                    *rate = value.ok_or_else(|| bad_item(item, "is not a rate from 0 to 1"))?;
+                }
             }
         }
-        let sum: f64 = RATES.iter().map(|(_, _, rate)| *rate(&mut faults)).sum();
+        let sum: f64 = faults.rates.iter().sum();
         // The tolerance is for rates such as 0.1, whose sum is not exact.
         if sum > 1.0 + 1e-9 {
             return Err(Error::argument("the fault rates add up to more than 1")
@@ -242,7 +220,7 @@ impl FromStr for FaultRates {
 
 /// Returns the error for one item of a specification.
 fn bad_item(item: &str, why: &str) -> Error {
-    let known: Vec<&str> = RATES.iter().map(|(name, ..)| *name).collect();
+    let known: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
     Error::argument(format!("fault `{item}` {why}")).next(format!(
         "use {}=RATE (0 to 1), delay=TIME (50ms, 2s), after=TIME, only=PATH (/send), writes=1 and \
          nth=NUMBER, separated by commas",

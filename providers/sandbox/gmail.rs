@@ -4,15 +4,9 @@
 //! labels in `modify.rs`; labels themselves, filters and settings in files of their own. JSON is
 //! built in `resources.rs` and `settings.rs`. Searches are parsed in `query.rs` and evaluated
 //! in `query/matching.rs`; lists and their pages are in `list.rs` and `history.rs`. Uploaded
-//! messages arrive through `upload.rs`. The common parts of all methods are in `context.rs`.
-
-#![expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "a route's closure must accept contexts of any lifetime; a method's path does not"
-)]
+//! messages arrive through `upload.rs`.
 
 pub(super) mod attachment_id;
-mod context;
 mod drafts;
 mod filters;
 mod history;
@@ -22,15 +16,13 @@ mod modify;
 mod query;
 mod read;
 mod resources;
-pub(super) mod sessions;
 mod settings;
 pub(super) mod upload;
 
-use context::{GmailContext, SERVICE};
 use hyper::StatusCode;
 use list::ListSubject;
 use resources::{DRAFT, LABEL, MESSAGE, THREAD};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use settings::{LANGUAGE, SEND_AS, VACATION};
 
 use super::auth::google::bearer;
@@ -40,6 +32,10 @@ use super::google::{body, error};
 use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
 use super::state::RequestState;
+use super::store::mailbox::Mailbox;
+
+/// The API's own name in its errors.
+const SERVICE: &str = "gmail.googleapis.com";
 
 /// The parameters of the lists.
 const LIST: &[&str] = &["q", "labelIds", "maxResults", "pageToken", "includeSpamTrash"];
@@ -240,4 +236,34 @@ fn handle(
         Value::Null => HttpResponse::empty(StatusCode::NO_CONTENT),
         value => params.answer(value),
     })
+}
+
+/// A request that passed all checks.
+struct GmailContext<'a> {
+    /// The sandbox.
+    pub state: &'a RequestState,
+    /// The mailbox at the time of the request.
+    pub mailbox: &'a Mailbox,
+    /// The parameters.
+    pub params: &'a RequestParameters<'a>,
+    /// The body.
+    pub body: Map<String, Value>,
+    /// A message that was uploaded with it.
+    pub upload: Option<Vec<u8>>,
+}
+
+impl<'a> GmailContext<'a> {
+    /// Returns the mailbox in its current state.
+    pub fn now(&self) -> Result<&'a Mailbox, HttpResponse> {
+        let now = self.state.mailbox(&self.mailbox.address);
+        now.ok_or_else(error::not_found)
+    }
+}
+
+/// Parses a hexadecimal id.
+fn number(id: &str) -> Result<u64, HttpResponse> {
+    // `from_str_radix` would also accept a sign.
+    let digits = id.len() <= 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = u64::from_str_radix(id, 16).ok().filter(|_| digits);
+    number.ok_or_else(|| error::invalid("Invalid id value"))
 }

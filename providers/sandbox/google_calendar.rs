@@ -15,6 +15,8 @@ mod read;
 mod shape;
 mod write;
 
+use std::sync::atomic::Ordering;
+
 use calendars as lists;
 use error as refuse;
 use hyper::StatusCode;
@@ -165,7 +167,7 @@ fn handle(
     let params = RequestParameters::check(&request.query, call.params, call.answer)?;
     // Locked for the whole request: a write compares etags before it changes anything.
     let mut agenda = state.agenda();
-    let epoch = state.sync_epoch();
+    let epoch = state.sync_epoch.load(Ordering::Relaxed);
     let context = GoogleCalendarContext { me: &mailbox.address, request, params: &params, epoch };
     let value = (call.handle)(&context, &mut agenda)?;
     state.hit(name);

@@ -26,6 +26,8 @@ mod types;
 mod user;
 mod zones;
 
+use std::sync::atomic::Ordering;
+
 use access::{access, let_in};
 use calendar::context::{CalendarContext, CalendarRef};
 use calendar::{answer as events, places, respond as meeting, schedule, write as event};
@@ -55,7 +57,7 @@ use super::state::RequestState;
 pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str]) -> HttpResponse {
     let path = path.strip_prefix(&[""]).unwrap_or(path);
     let result = match path {
-        ["$batch"] => batch::handle(state, request, handle).inspect(|_| state.hit(BATCH)),
+        ["$batch"] => batch::handle(state, request).inspect(|_| state.hit(BATCH)),
         // Upload URLs carry their authorization in themselves: they come without a bearer token.
         ["uploads", token] => upload::answer(state, request, token),
         path => handle(state, request, path),
@@ -112,34 +114,23 @@ fn wire(
     let client = headers.get("client-request-id");
     let client = client.and_then(|id| id.to_str().ok()).unwrap_or(&id);
     let text = |value: &Value| serde_json::to_vec(value).unwrap_or_default();
-    let answer = match result {
+    let (answer, headers) = match result {
         Ok(reply) => {
-            let answer = match &reply.body {
-                GraphBody::Nothing => HttpResponse::empty(reply.status),
-                GraphBody::Json(value) => {
-                    HttpResponse::new(reply.status, reply.json(), text(value))
-                }
-                GraphBody::Bytes(kind, bytes) => {
-                    HttpResponse::new(reply.status, kind, bytes.clone())
-                }
+            let (kind, body) = match &reply.body {
+                GraphBody::Nothing => ("", Vec::new()),
+                GraphBody::Json(value) => (reply.json(), text(value)),
+                GraphBody::Bytes(kind, bytes) => (*kind, bytes.clone()),
             };
-            let answer = match reply.location {
-                Some(location) => answer.with("location", location),
-                None => answer,
-            };
-            if reply.applied.is_empty() {
-                answer
-            } else {
-                answer.with("preference-applied", reply.applied.join(", "))
-            }
+            (HttpResponse::new(reply.status, kind, body), reply.headers())
         }
         Err(refusal) => {
             let body = refusal.body(&id, client, state.clock.now());
             let answer = HttpResponse::new(refusal.status, "application/json", text(&body));
-            let headers = refusal.headers.into_iter();
-            headers.fold(answer, |answer, (name, value)| answer.with(name, value))
+            (answer, refusal.headers)
         }
     };
+    let headers = headers.into_iter();
+    let answer = headers.fold(answer, |answer, (name, value)| answer.with(name, value));
     answer
         .with("client-request-id", client)
         .with("cache-control", "private")
@@ -429,7 +420,7 @@ fn rooms(state: &RequestState, request: &HttpRequest) -> Result<GraphResponse, G
     }
     // `Place.Read.All` needs an administrator, whom the sandbox does not have; a switch takes their
     // place.
-    if !state.graph.rooms() {
+    if !state.graph.rooms.load(Ordering::Relaxed) {
         return Err(denied());
     }
     let options = QueryOptions::read(request, &["$select", "$top", "$skip", "$count", "$filter"])?;

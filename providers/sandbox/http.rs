@@ -106,13 +106,7 @@ impl HttpResponse {
 
     /// Returns an HTML page, which may not be framed and loads nothing.
     pub fn html(status: StatusCode, page: String) -> Self {
-        let answer = Self {
-            status,
-            headers: Vec::new(),
-            content_type: "text/html; charset=UTF-8",
-            body: page.into_bytes(),
-        };
-        answer.with(
+        Self::new(status, "text/html; charset=UTF-8", page.into_bytes()).with(
             "content-security-policy",
             "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
         )

@@ -7,11 +7,12 @@
 //! and cannot tell the difference. It can also fail on purpose ([`FaultRates`]).
 //!
 //! Layout: `server` reads requests and routes each to its service; `http` has the types of requests
-//! and answers. `gmail`, `google_calendar` and `people` implement Google's APIs, and `google` their
-//! common parts; `graph` implements Microsoft Graph, below `/v1.0/`; `auth` has both sign-ins.
-//! `store` has mail and calendars independent of any provider, so that both halves work side by
-//! side on one port; `load` fills it. Both show the same messages: a Gmail label that is a location
-//! is a message's folder in Graph, and the user's labels are its categories.
+//! and answers, `json` and `refusals` build their contents. `gmail`, `google_calendar` and `people`
+//! implement Google's APIs, and `google` their common parts; `graph` implements Microsoft Graph,
+//! below `/v1.0/`; `auth` has both sign-ins. `store` has mail and calendars independent of any
+//! provider, so that both halves work side by side on one port; `load` fills it. Both show the same
+//! messages: a Gmail label that is a location is a message's folder in Graph, and the user's labels
+//! are its categories.
 //!
 //! The server runs on a thread and a runtime of its own, to behave like a remote machine: a long
 //! search in it must not delay the caller's tasks, which could not happen with the real services.
@@ -37,6 +38,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -49,7 +51,7 @@ use jiff::civil::Date;
 pub use load::LoadReport;
 use load::calendar::CalendarSource;
 pub use load::calendar::SAMPLE_ZONE;
-use state::{RequestState, SharedState};
+use state::{RequestState, SharedState, lock};
 use store::mailbox::change::MailboxChange;
 use store::mailbox::{ArrivingMessage, Mailbox};
 use tokio::net::TcpListener;
@@ -162,14 +164,14 @@ impl Sandbox {
 
     /// Returns the number of API requests so far, including failed ones. Sign-in is not counted.
     pub fn requests(&self) -> u64 {
-        self.state.requests()
+        self.state.requests.load(Ordering::Relaxed)
     }
 
     /// Returns every route, such as `GET /gmail/v1/users/me/messages/id`, with the number of its
     /// successful requests so far.
     pub fn routes(&self) -> BTreeMap<String, u64> {
         let mut routes: BTreeMap<&str, u64> = server::routes().map(|name| (name, 0)).collect();
-        routes.extend(self.state.hits());
+        routes.extend(lock(&self.state.hits).iter());
         // `stringify!` leaves the quotes around literal segments.
         routes.into_iter().map(|(name, hits)| (name.replace('"', ""), hits)).collect()
     }
@@ -177,7 +179,7 @@ impl Sandbox {
     /// Returns the number of requests that change something, counted while the faults are limited
     /// to such requests, since they were set.
     pub fn writes(&self) -> u64 {
-        self.state.writes()
+        self.state.writes.load(Ordering::Relaxed)
     }
 
     /// Replaces the faults for further requests.
@@ -187,12 +189,12 @@ impl Sandbox {
 
     /// Sets or removes the change to the APIs' answers, for further requests.
     pub fn set_alter(&self, alter: Option<AnswerAlteration>) {
-        self.state.set_alter(alter);
+        *lock(&self.state.alter) = alter;
     }
 
     /// Sets or removes the observer of the APIs' answers, for further requests.
     pub fn set_observer(&self, observer: Option<AnswerObserver>) {
-        self.state.set_observer(observer);
+        *lock(&self.state.observer) = observer;
     }
 
     /// Revokes all grants: refreshing a token is answered with `invalid_grant`.
@@ -216,27 +218,29 @@ impl Sandbox {
         let facts = store::message::facts(&raw, Some(now))
             .map_err(|why| Error::new(ErrorKind::Argument, format!("this is no letter: {why}")))?;
         let arrival = ArrivingMessage { name: String::new(), raw, facts };
-        let come = |_: &Mailbox| Some(MailboxChange::Comes(Box::new(arrival.clone())));
-        Ok(self.state.change_mailbox(address, come))
+        let come = |_: &Mailbox| Some(MailboxChange::Comes(Box::new(arrival)));
+        Ok(self.state.change(address, come).is_some())
     }
 
     /// Sets the labels of the message with a Message-ID (without angle brackets), by Gmail's ids.
     /// Returns false if the message does not exist.
     pub fn relabel(&self, address: &str, message_id: &str, labels: &[&str]) -> bool {
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
-        self.state.change_mailbox(address, |mailbox| {
+        let change = |mailbox: &Mailbox| {
             let message = mailbox.by_message_id(message_id)?;
-            Some(MailboxChange::Labels(message.id, labels.clone()))
-        })
+            Some(MailboxChange::Labels(message.id, labels))
+        };
+        self.state.change(address, change).is_some()
     }
 
     /// Deletes the message with a Message-ID (without angle brackets) permanently. Returns false if
     /// the message does not exist.
     pub fn discard(&self, address: &str, message_id: &str) -> bool {
-        self.state.change_mailbox(address, |mailbox| {
+        let change = |mailbox: &Mailbox| {
             let message = mailbox.by_message_id(message_id)?;
             Some(MailboxChange::Goes(vec![message.id]))
-        })
+        };
+        self.state.change(address, change).is_some()
     }
 
     /// Returns the labels, by Gmail's ids, of every message with a Message-ID (without angle
@@ -244,19 +248,15 @@ impl Sandbox {
     pub fn labels_of(&self, address: &str, message_id: &str) -> Vec<Vec<String>> {
         let state = RequestState::new(&self.state);
         let messages = state.mailbox(address).map(|mailbox| &mailbox.messages);
-        let mut found = Vec::new();
-        for message in messages.into_iter().flatten() {
-            if message.facts.message_id == message_id {
-                found.push(message.labels.clone());
-            }
-        }
-        found
+        let messages = messages.into_iter().flatten();
+        let found = messages.filter(|message| message.facts.message_id == message_id);
+        found.map(|message| message.labels.clone()).collect()
     }
 
     /// Sets whether people may see the rooms of the Microsoft tenant. Initially they may not,
     /// because that requires an administrator's consent.
     pub fn allow_rooms(&self, allowed: bool) {
-        self.state.graph.allow_rooms(allowed);
+        self.state.graph.rooms.store(allowed, Ordering::Relaxed);
     }
 
     /// Sets the maximum number of events on a page of Google Calendar. Services may return fewer

@@ -14,6 +14,10 @@ macro_rules! routes {
             &[$(concat!($method, " ", $base $(, "/", stringify!($segment))*)),*];
 
         /// Returns the name of a request's route, and its call.
+        #[allow(
+            clippy::redundant_closure_for_method_calls,
+            reason = "a call must accept contexts of any lifetime; the path of a method does not"
+        )]
         fn route<'a>(method: &str, path: &'a [&'a str]) -> Option<(&'static str, $call<'a>)> {
             match (method, path) {
                 $(($method, [$($segment),*]) => Some((

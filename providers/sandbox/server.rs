@@ -28,7 +28,7 @@ use super::google::{batch as google_batch, error as google_error};
 use super::graph::error as graph_error;
 use super::http::{HttpRequest, HttpResponse};
 use super::people as google_people;
-use super::state::{RequestState, SharedState};
+use super::state::{RequestState, SharedState, lock};
 use super::{gmail, google_calendar, graph};
 
 /// The maximum size of a request body in bytes, unless [`LARGER`] allows more.
@@ -91,10 +91,10 @@ async fn answer(
     // Sign-in and other paths are neither faulty, altered nor observed.
     let mut apis = ["/gmail/", "/upload/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
     let api = apis.any(|base| path.starts_with(base)).then_some(path);
-    let alter = api.and_then(|_| state.alter());
+    let alter = api.and_then(|_| lock(&state.alter).clone());
     let query = request.uri().query().unwrap_or_default();
-    let observer =
-        api.and_then(|path| Some((state.observer()?, path.to_owned(), query.to_owned())));
+    let observer = api
+        .and_then(|path| Some((lock(&state.observer).clone()?, path.to_owned(), query.to_owned())));
     let mut seen = None;
     // Drawn before the body is read; only faults of writes depend on the request itself.
     let (delay, mut fault) = state.next_fault(api);
@@ -110,50 +110,35 @@ async fn answer(
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    let mut answer = match fault {
-        Some(DrawnFault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
-        Some(
-            DrawnFault::Half
-            | DrawnFault::Lost
-            | DrawnFault::Gate
-            | DrawnFault::Late
-            | DrawnFault::Overdue,
-        )
-        | None => {
-            match read(request).await {
-                Ok(request) => {
-                    seen = observer.map(|(observer, path, query)| {
-                        let (method, body) = (request.method.clone(), request.body.clone());
-                        (observer, ApiExchange { method, path, query, body, answer: 0 })
-                    });
-                    // Only the body of a batch tells if it changes something.
-                    fault = fault.or_else(|| state.write_fault(&request));
-                    match fault {
-                        Some(DrawnFault::Late | DrawnFault::Overdue) => {
-                            tokio::spawn(handle_late(shared, request));
-                            // A placeholder: the connection is closed below, or answered with a
-                            // gateway's timeout.
-                            google_error::fault(DrawnFault::Timeout)
-                        }
-                        Some(DrawnFault::Reset) => {
-                            return Err(io::ErrorKind::ConnectionReset.into());
-                        }
-                        Some(DrawnFault::Half | DrawnFault::Lost | DrawnFault::Gate) | None => {
-                            route(&state, &request)
-                        }
-                        Some(fault) if graph => graph::fault(&state, &request.headers, fault),
-                        Some(fault) => google_error::fault(fault),
+    let mut answer = match fault.filter(|fault| !fault.is_carried_out()) {
+        Some(fault) => refused(&state, graph, request.headers(), fault)?,
+        None => match read(request).await {
+            Ok(request) => {
+                seen = observer.map(|(observer, path, query)| {
+                    let (method, body) = (request.method.clone(), request.body.clone());
+                    (observer, ApiExchange { method, path, query, body, answer: 0 })
+                });
+                // Only the body of a batch tells if it changes something.
+                fault = fault.or_else(|| state.write_fault(&request));
+                match fault {
+                    Some(DrawnFault::Late | DrawnFault::Overdue) => {
+                        tokio::spawn(handle_late(shared, request));
+                        // A placeholder: the connection is closed below, or answered with a
+                        // gateway's timeout.
+                        google_error::fault(DrawnFault::Timeout)
                     }
+                    Some(fault) if !fault.is_carried_out() => {
+                        refused(&state, graph, &request.headers, fault)?
+                    }
+                    _ => route(&state, &request),
                 }
-                Err(RequestRefusal::TooLarge) if graph => graph::too_large(&state),
-                Err(RequestRefusal::TooLarge) => google_error::too_large(&most.to_string()),
-                Err(RequestRefusal::NotLocal) => google_error::not_local(),
-                Err(RequestRefusal::Endless) => graph_error::length_required(),
-                Err(RequestRefusal::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
             }
-        }
-        Some(fault) if graph => graph::fault(&state, request.headers(), fault),
-        Some(fault) => google_error::fault(fault),
+            Err(RequestRefusal::TooLarge) if graph => graph::too_large(&state),
+            Err(RequestRefusal::TooLarge) => google_error::too_large(&most.to_string()),
+            Err(RequestRefusal::NotLocal) => google_error::not_local(),
+            Err(RequestRefusal::Endless) => graph_error::length_required(),
+            Err(RequestRefusal::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
+        },
     };
     if let Some(alter) = alter {
         answer.body = alter.apply(answer.body);
@@ -169,6 +154,20 @@ async fn answer(
             Ok(response(google_error::fault(DrawnFault::Timeout), gzip, false))
         }
         _ => Ok(response(answer, gzip, fault == Some(DrawnFault::Half))),
+    }
+}
+
+/// Returns the answer to a request that a fault keeps from being carried out.
+fn refused(
+    state: &RequestState,
+    graph: bool,
+    headers: &HeaderMap,
+    fault: DrawnFault,
+) -> io::Result<HttpResponse> {
+    match fault {
+        DrawnFault::Reset => Err(io::ErrorKind::ConnectionReset.into()),
+        fault if graph => Ok(graph::fault(state, headers, fault)),
+        fault => Ok(google_error::fault(fault)),
     }
 }
 

@@ -16,7 +16,7 @@ use daysheet_core::clock::Clock;
 use super::auth::tokens::SignIn;
 use super::faults::{AnswerAlteration, AnswerObserver, DrawnFault, FaultRates};
 use super::gmail::attachment_id::AttachmentIds;
-use super::gmail::sessions::OpenUploads;
+use super::gmail::upload::OpenUploads;
 use super::graph::exchange::index::MailboxIndex;
 use super::graph::state::GraphState;
 use super::http::HttpRequest;
@@ -41,12 +41,19 @@ pub(crate) struct SharedState {
     settings: Mutex<HashMap<String, StoredSettings>>,
     sign_in: Mutex<SignIn>,
     faults: Mutex<FaultRates>,
-    alter: Mutex<Option<AnswerAlteration>>,
-    observer: Mutex<Option<AnswerObserver>>,
-    requests: AtomicU64,
-    writes: AtomicU64,
-    sync_epoch: AtomicU64,
-    hits: Mutex<BTreeMap<&'static str, u64>>,
+    /// The change to the APIs' answers.
+    pub alter: Mutex<Option<AnswerAlteration>>,
+    /// The observer of the APIs' answers.
+    pub observer: Mutex<Option<AnswerObserver>>,
+    /// The number of API requests so far.
+    pub requests: AtomicU64,
+    /// The number of requests that change something, counted while the faults are limited to such
+    /// requests, since they were set.
+    pub writes: AtomicU64,
+    /// The epoch of Google's sync tokens. Tokens of earlier epochs are expired.
+    pub sync_epoch: AtomicU64,
+    /// The number of successful requests by route.
+    pub hits: Mutex<BTreeMap<&'static str, u64>>,
     last_tick: AtomicI64,
 }
 
@@ -179,15 +186,6 @@ impl SharedState {
         after(last.unwrap_or_default())
     }
 
-    /// Changes a mailbox. Returns false if it is unknown or unchanged.
-    pub fn change_mailbox(
-        &self,
-        address: &str,
-        change: impl FnOnce(&Mailbox) -> Option<MailboxChange>,
-    ) -> bool {
-        self.change(address, change).is_some()
-    }
-
     /// Changes a mailbox and returns the id of the changed message: the last one if there are
     /// several, 0 if there is none. `None` if the mailbox is unknown or unchanged.
     pub fn change(
@@ -230,26 +228,6 @@ impl SharedState {
         self.writes.store(0, Ordering::Relaxed);
     }
 
-    /// Sets or removes the change to the APIs' answers, for further requests.
-    pub fn set_alter(&self, alter: Option<AnswerAlteration>) {
-        *lock(&self.alter) = alter;
-    }
-
-    /// Returns the change to the APIs' answers.
-    pub fn alter(&self) -> Option<AnswerAlteration> {
-        lock(&self.alter).clone()
-    }
-
-    /// Sets or removes the observer of the APIs' answers, for further requests.
-    pub fn set_observer(&self, observer: Option<AnswerObserver>) {
-        *lock(&self.observer) = observer;
-    }
-
-    /// Returns the observer of the APIs' answers.
-    pub fn observer(&self) -> Option<AnswerObserver> {
-        lock(&self.observer).clone()
-    }
-
     /// Counts a request and returns its delay and, for an API's path, its fault.
     pub fn next_fault(&self, api: Option<&str>) -> (Duration, Option<DrawnFault>) {
         let faults = lock(&self.faults);
@@ -277,12 +255,6 @@ impl SharedState {
         chosen.then(|| faults.draw(count)).flatten()
     }
 
-    /// Returns the number of requests that change something, counted while the faults are limited
-    /// to such requests, since they were set.
-    pub fn writes(&self) -> u64 {
-        self.writes.load(Ordering::Relaxed)
-    }
-
     /// Returns the delay of requests that are carried out late.
     pub fn lateness(&self) -> Duration {
         lock(&self.faults).lateness()
@@ -295,16 +267,11 @@ impl SharedState {
         if faults.only.is_empty() && !faults.writes { faults.draw(self.graph.item()) } else { None }
     }
 
-    /// Returns the epoch of Google's sync tokens. Tokens of earlier epochs are expired.
-    pub fn sync_epoch(&self) -> u64 {
-        self.sync_epoch.load(Ordering::Relaxed)
-    }
-
     /// Expires all of Google's sync tokens and history ids.
     pub fn expire_sync_tokens(&self) {
         self.sync_epoch.fetch_add(1, Ordering::Relaxed);
         for slot in &self.mailboxes {
-            self.change_mailbox(&slot.address, |_| Some(MailboxChange::Forgets));
+            self.change(&slot.address, |_| Some(MailboxChange::Forgets));
         }
     }
 
@@ -312,19 +279,9 @@ impl SharedState {
     pub fn hit(&self, route: &'static str) {
         *lock(&self.hits).entry(route).or_default() += 1;
     }
-
-    /// Returns the number of successful requests by route.
-    pub fn hits(&self) -> BTreeMap<&'static str, u64> {
-        lock(&self.hits).clone()
-    }
-
-    /// Returns the number of API requests so far.
-    pub fn requests(&self) -> u64 {
-        self.requests.load(Ordering::Relaxed)
-    }
 }
 
 /// Locks a mutex. A panicking request leaves consistent data, because every change is one step.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

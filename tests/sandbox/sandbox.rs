@@ -1243,18 +1243,7 @@ fn fault_specifications_are_parsed() {
          gate=0.02,late=0.03,overdue=0.04,after=3s,only=/send,writes=1,nth=2,delay=50ms";
     let faults: FaultRates = spec.parse().unwrap();
     let expected = FaultRates {
-        rate_429: 0.2,
-        rate_403: 0.1,
-        rate_500: 0.1,
-        rate_503: 0.02,
-        rate_504: 0.03,
-        reset: 0.05,
-        half: 0.05,
-        html: 0.1,
-        lost: 0.01,
-        gate: 0.02,
-        late: 0.03,
-        overdue: 0.04,
+        rates: [0.2, 0.1, 0.1, 0.02, 0.03, 0.1, 0.05, 0.05, 0.01, 0.02, 0.03, 0.04],
         after: Duration::from_secs(3),
         only: "/send".to_owned(),
         writes: true,

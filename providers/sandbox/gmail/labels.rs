@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::context::GmailContext;
+use super::GmailContext;
 use super::resources;
 use crate::google::body::{inner, text};
 use crate::google::error;
 use crate::http::HttpResponse;
-use crate::store::labels::{SYSTEM, UserLabel};
+use crate::store::labels::{UserLabel, is_system};
 use crate::store::mailbox::change::MailboxChange;
 
 /// The maximum length of a name, in characters.
@@ -36,7 +36,7 @@ pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
 
 /// Changes a label.
 pub(super) fn change(context: &GmailContext<'_>, id: &str) -> Result<Value, HttpResponse> {
-    if SYSTEM.iter().any(|label| label.id == id) {
+    if is_system(id) {
         return Err(error::invalid("Invalid update request"));
     }
     let labels = &context.mailbox.labels;
@@ -59,7 +59,7 @@ pub(super) fn change(context: &GmailContext<'_>, id: &str) -> Result<Value, Http
 
 /// Deletes a label and removes it from all messages.
 pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, HttpResponse> {
-    if SYSTEM.iter().any(|label| label.id == id) {
+    if is_system(id) {
         return Err(error::invalid("Invalid delete request"));
     }
     let change = MailboxChange::LabelGoes(id.to_owned());
@@ -72,7 +72,7 @@ fn name(body: &Map<String, Value>) -> Result<Option<&str>, HttpResponse> {
     let Some(name) = text(body, "name")? else {
         return Ok(None);
     };
-    let own = SYSTEM.iter().any(|label| label.id.eq_ignore_ascii_case(name));
+    let own = is_system(&name.to_ascii_uppercase());
     // A slash nests labels, and every level needs a name.
     let empty = name.split('/').any(|step| step.trim().is_empty());
     if own || empty || name.chars().count() > MAX_LEN { Err(bad_name()) } else { Ok(Some(name)) }

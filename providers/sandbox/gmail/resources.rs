@@ -233,13 +233,13 @@ pub(super) fn profile(mailbox: &Mailbox) -> Value {
 
 /// Returns all labels of a mailbox, without counts.
 pub(super) fn labels(mailbox: &Mailbox) -> Vec<Value> {
-    let system = SYSTEM.iter().map(|label| {
+    let system = SYSTEM.iter().map(|(id, hidden)| {
         // In the API, only labels that are hidden from lists state their visibility.
         present(json!({
-            "id": label.id,
-            "name": label.id,
-            "messageListVisibility": label.hidden.then_some("hide"),
-            "labelListVisibility": label.hidden.then_some("labelHide"),
+            "id": id,
+            "name": id,
+            "messageListVisibility": hidden.then_some("hide"),
+            "labelListVisibility": hidden.then_some("labelHide"),
             "type": "system",
         }))
     });

@@ -73,8 +73,7 @@ pub(super) fn entries(
             return Err(refuse::invalid_parameter("pageToken", message));
         }
     };
-    let all: Vec<&StoredCalendar> =
-        agenda.all_of(me).filter(|calendar| !calendar.deleted).collect();
+    let all: Vec<&StoredCalendar> = agenda.calendars_of(me).map(|(_, it)| it).collect();
     let items: Vec<Value> = all.iter().skip(skip).take(rows).map(|it| entry(it)).collect();
     let more = skip.saturating_add(rows) < all.len();
     Ok(present(json!({
@@ -98,14 +97,6 @@ pub(super) fn insert(
     let zone = zone(body)?.unwrap_or(usual);
     let notes = text(body, "description")?.unwrap_or_default();
     let mut calendar = StoredCalendar::further(me, &name, &zone);
-    // The id depends on the name, so a further calendar of the same name, or of a deleted one's,
-    // needs another.
-    let mut number = 2;
-    while agenda.all_of(me).any(|known| known.id == calendar.id) {
-        let id = StoredCalendar::further(me, &format!("{name} {number}"), &zone).id;
-        calendar.id = id;
-        number += 1;
-    }
     calendar.notes = notes;
     Ok(agenda.add_calendar(calendar))
 }

@@ -20,14 +20,10 @@ use crate::state::RequestState;
 /// The maximum number of requests in a batch.
 const MAX_ITEMS: usize = 20;
 
-/// Answers a request that is a part of a batch, by its path.
-type PartHandler = fn(&RequestState, &HttpRequest, &[&str]) -> Result<GraphResponse, GraphError>;
-
-/// Answers a batch, with `handle` for its parts.
+/// Answers a batch.
 pub(super) fn handle(
     state: &RequestState,
     request: &HttpRequest,
-    handle: PartHandler,
 ) -> Result<GraphResponse, GraphError> {
     // A batch without a valid token is refused as a whole.
     access::access(state, &request.headers)?;
@@ -54,7 +50,7 @@ pub(super) fn handle(
         return Err(unreadable("Two requests have the same id."));
     }
     let mut responses: Vec<Value> =
-        items.into_iter().map(|item| response(state, request, item, handle)).collect();
+        items.into_iter().map(|item| response(state, request, item)).collect();
     // Clients must match answers by `id`; reversing them exposes those that go by position.
     responses.reverse();
     Ok(GraphResponse::new(GraphBody::Json(json!({ "responses": responses }))))
@@ -122,12 +118,7 @@ fn bytes(body: &Value, headers: &HeaderMap) -> Bytes {
 }
 
 /// Answers a part of a batch.
-fn response(
-    state: &RequestState,
-    outer: &HttpRequest,
-    item: BatchItem,
-    handle: PartHandler,
-) -> Value {
+fn response(state: &RequestState, outer: &HttpRequest, item: BatchItem) -> Value {
     let mut headers = item.headers;
     // The batch's token counts, even if a part has one of its own; the host is for links.
     for name in ["authorization", "host"] {
@@ -146,18 +137,15 @@ fn response(
     });
     let result = match fault.flatten() {
         Some(refusal) => Err(refusal),
-        None => handle(state, &request, &path),
+        None => super::handle(state, &request, &path),
     };
     let mut headers = Map::new();
     let mut put = |name: &str, value: String| headers.insert(name.to_owned(), value.into());
     let (status, body) = match result {
         Ok(reply) => {
             let json = reply.json();
-            if !reply.applied.is_empty() {
-                put("Preference-Applied", reply.applied.join(", "));
-            }
-            if let Some(location) = reply.location {
-                put("Location", location);
+            for (name, value) in reply.headers() {
+                put(&header_name(name), value);
             }
             let body = match reply.body {
                 GraphBody::Nothing => None,

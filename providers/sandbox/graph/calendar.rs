@@ -24,13 +24,13 @@ use super::response::GraphResponse;
 use super::types::CALENDAR;
 use super::types::read::read;
 use crate::json::object;
-use crate::store::calendars::{self, CalendarAccess};
+use crate::store::calendars::{CalendarAccess, StoredCalendar};
 
 impl CalendarContext<'_> {
     /// Answers with the calendars.
     pub fn calendars(&self) -> Result<GraphResponse, GraphError> {
         let options = self.base.options;
-        self.check_select()?;
+        self.base.options.check_type(&CALENDAR)?;
         let all: Vec<_> = self.agenda.calendars_of(self.owner()).collect();
         let list = self.base.list(&all, 10, "calendars", |_, (_, calendar)| {
             options.cut(self.calendar_json(calendar)).into()
@@ -44,7 +44,7 @@ impl CalendarContext<'_> {
     }
 
     fn reply(&self, place: usize, status: StatusCode) -> Result<GraphResponse, GraphError> {
-        self.check_select()?;
+        self.base.options.check_type(&CALENDAR)?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         let members = self.base.options.cut(self.calendar_json(calendar));
         Ok(self.base.entity(members, "calendars", status))
@@ -60,14 +60,7 @@ impl CalendarContext<'_> {
         let main = self.agenda.main_of(self.owner());
         let zone = main.and_then(|place| self.agenda.calendar(place));
         let zone = zone.map_or("UTC".to_owned(), |main| main.zone.clone());
-        let mut calendar = calendars::StoredCalendar::further(self.owner(), name, &zone);
-        // A deleted calendar's name would give the same id.
-        let mut again = 1;
-        while self.agenda.calendars.iter().any(|it| it.id == calendar.id) {
-            again += 1;
-            let other = format!("{name} {again}");
-            calendar.id = calendars::StoredCalendar::further(self.owner(), &other, &zone).id;
-        }
+        let calendar = StoredCalendar::further(self.owner(), name, &zone);
         let place = self.agenda.add_calendar(calendar);
         self.reply(place, StatusCode::CREATED)
     }
@@ -88,7 +81,7 @@ impl CalendarContext<'_> {
             if self.calendar_named(name).is_some_and(|other| other != place) {
                 return Err(folder_exists());
             }
-            let change = |calendar: &mut calendars::StoredCalendar| calendar.name = name.to_owned();
+            let change = |calendar: &mut StoredCalendar| calendar.name = name.to_owned();
             self.agenda.change_calendar(place, change);
         }
         self.reply(place, StatusCode::OK)
@@ -115,11 +108,7 @@ impl CalendarContext<'_> {
         found.map(|(place, _)| place)
     }
 
-    fn check_select(&self) -> Result<(), GraphError> {
-        self.base.options.check_type(&CALENDAR)
-    }
-
-    fn calendar_json(&self, calendar: &calendars::StoredCalendar) -> Map<String, Value> {
+    fn calendar_json(&self, calendar: &StoredCalendar) -> Map<String, Value> {
         let ids = self.ids();
         let writable = matches!(calendar.access, CalendarAccess::Owner | CalendarAccess::Writer);
         let own = calendar.access == CalendarAccess::Owner;
@@ -143,6 +132,6 @@ fn name_in(body: &Map<String, Value>) -> Option<&str> {
 }
 
 /// Returns the name of a calendar. Outlook's main calendar is called `Calendar`.
-fn shown_name(calendar: &calendars::StoredCalendar) -> &str {
+fn shown_name(calendar: &StoredCalendar) -> &str {
     if calendar.main { "Calendar" } else { &calendar.name }
 }

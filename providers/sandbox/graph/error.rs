@@ -132,16 +132,14 @@ refusals! { GraphError::new => GraphError, impl Display;
         "An internal server error occurred. The operation failed.";
     busy: SERVICE_UNAVAILABLE, "ErrorServerBusy"; "The server is busy. Please try again later.";
     overdue: GATEWAY_TIMEOUT, "UnknownError"; "";
-}
-
-/// 400: option that excludes `$search`.
-pub(super) fn not_with_search(option: &str) -> GraphError {
-    let code = match option {
-        "$filter" => "SearchWithFilter",
-        _ => "SearchWithOrderBy",
-    };
-    let message = format!("The query parameter '{option}' is not supported with '$search'.");
-    GraphError::new(StatusCode::BAD_REQUEST, code, message)
+    search_with_filter: BAD_REQUEST, "SearchWithFilter";
+        "The query parameter '$filter' is not supported with '$search'.";
+    search_with_order: BAD_REQUEST, "SearchWithOrderBy";
+        "The query parameter '$orderby' is not supported with '$search'.";
+    not_in_view_delta: BAD_REQUEST, "ErrorInvalidUrlQuery";
+        "The following parameters are not supported with change tracking over the 'CalendarView' \
+         resource: '$orderby, $filter, $select, $expand, $search, $top'.";
+    invalid_mime: BAD_REQUEST, "ErrorMimeContentInvalid"; "Invalid MIME content.";
 }
 
 /// 401: missing or expired token.

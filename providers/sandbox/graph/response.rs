@@ -1,9 +1,10 @@
 //! Graph's responses, inside or outside a batch.
 
 use hyper::{Method, StatusCode};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::http::HttpRequest;
+use crate::json::merge;
 
 /// The media type of JSON with minimal annotations.
 const JSON: &str = "application/json; odata.metadata=minimal; odata.streaming=true; \
@@ -37,6 +38,13 @@ impl GraphResponse {
     /// Returns the media type of JSON.
     pub fn json(&self) -> &'static str {
         if self.bare { BARE } else { JSON }
+    }
+
+    /// Returns the header fields beyond the usual ones.
+    pub fn headers(&self) -> Vec<(&'static str, String)> {
+        let applied = Some(self.applied.join(", ")).filter(|applied| !applied.is_empty());
+        let fields = [("preference-applied", applied), ("location", self.location.clone())];
+        fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
     /// Leaves out the result of a change (`Prefer: return=minimal`) and annotations (`Accept: …;
@@ -89,11 +97,10 @@ pub(super) fn accepted() -> GraphResponse {
 
 /// Returns an entity with its context URL.
 pub(super) fn with_context(context: String, members: Map<String, Value>) -> GraphBody {
-    let mut entity = Map::new();
     // Graph writes the context first, and the maps keep their order.
-    entity.insert("@odata.context".to_owned(), context.into());
-    entity.extend(members);
-    GraphBody::Json(Value::Object(entity))
+    let mut entity = json!({ "@odata.context": context });
+    merge(&mut entity, members.into());
+    GraphBody::Json(entity)
 }
 
 /// Removes annotations from JSON.

@@ -16,7 +16,8 @@ const AT_ONCE: usize = 4;
 #[derive(Debug, Default)]
 pub(crate) struct GraphState {
     generation: AtomicU64,
-    rooms: AtomicBool,
+    /// True if the tenant's rooms may be read.
+    pub rooms: AtomicBool,
     requests: AtomicU64,
     items: AtomicU64,
     busy: Mutex<HashMap<String, usize>>,
@@ -33,16 +34,6 @@ impl GraphState {
     /// Makes all existing delta links too old.
     pub fn expire_delta_links(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Returns true if the tenant's rooms may be read.
-    pub fn rooms(&self) -> bool {
-        self.rooms.load(Ordering::Relaxed)
-    }
-
-    /// Allows or forbids everyone to read the tenant's rooms.
-    pub fn allow_rooms(&self, allowed: bool) {
-        self.rooms.store(allowed, Ordering::Relaxed);
     }
 
     /// Returns a UUID for a request. The sequence is the same on every run.

@@ -85,16 +85,21 @@ pub(super) fn settings(store: ExchangeMailbox<'_>, zone: &str) -> Map<String, Va
             },
         },
         "language": { "locale": "en-GB", "displayName": "English (United Kingdom)" },
-        "workingHours": {
-            "daysOfWeek": ["monday", "tuesday", "wednesday", "thursday", "friday"],
-            "startTime": "08:00:00.0000000",
-            "endTime": "17:00:00.0000000",
-            "timeZone": { "name": zone },
-        },
+        "workingHours": working_hours(zone),
     }));
     // Settings that were written replace the defaults above.
     store.with(|exchange| settings.extend(exchange.settings.clone()));
     settings
+}
+
+/// Returns everyone's working hours, in the zone with this Windows name.
+pub(super) fn working_hours(zone: &str) -> Value {
+    json!({
+        "daysOfWeek": ["monday", "tuesday", "wednesday", "thursday", "friday"],
+        "startTime": "08:00:00.0000000",
+        "endTime": "17:00:00.0000000",
+        "timeZone": { "name": zone },
+    })
 }
 
 /// Returns true if a contact has an address. Case is ignored.

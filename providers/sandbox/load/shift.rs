@@ -174,21 +174,15 @@ impl WeekShift {
                 value.to_string()
             }
         };
-        if let Some(y) = year("iso_y") {
-            let to = self.date(y, number("iso_m")?, number("iso_d")?)?;
-            return Some(to.to_string().into_bytes());
-        }
-        if let Some(y) = year("ics_y") {
-            let to = self.date(y, number("ics_m")?, number("ics_d")?)?;
-            return Some(format!("{}{}", to.strftime("%Y%m%d"), text("ics_t")?).into_bytes());
-        }
-        if let Some(y) = year("dot_y") {
-            let to = self.date(y, number("dot_m")?, number("dot_d")?)?;
-            return Some(to.strftime("%d.%m.%Y").to_string().into_bytes());
-        }
-        if let Some(y) = year("us_y") {
-            let to = self.date(y, number("us_m")?, number("us_d")?)?;
-            return Some(to.strftime("%m/%d/%Y").to_string().into_bytes());
+        let numeric =
+            [("iso", "%Y-%m-%d"), ("ics", "%Y%m%d"), ("dot", "%d.%m.%Y"), ("us", "%m/%d/%Y")];
+        for (notation, format) in numeric {
+            if let Some(y) = year(&format!("{notation}_y")) {
+                let part = |name: &str| number(&format!("{notation}_{name}"));
+                let to = self.date(y, part("m")?, part("d")?)?;
+                let time = text("ics_t").unwrap_or_default();
+                return Some(format!("{}{time}", to.strftime(format)).into_bytes());
+            }
         }
         if let Some(name) = text("first") {
             let (names, month) = month(name)?;

@@ -298,6 +298,15 @@ impl SandboxCalendars {
 
     /// Adds a calendar and returns its place.
     pub fn add_calendar(&mut self, mut calendar: StoredCalendar) -> usize {
+        let own = !calendar.main && calendar.shared_by.is_none();
+        let mut number = 1;
+        // The id depends on the name, so a further calendar of the same name, or of a deleted
+        // one's, needs another.
+        while own && self.calendars.iter().any(|known| known.id == calendar.id) {
+            number += 1;
+            let name = format!("{} {number}", calendar.name);
+            calendar.id = StoredCalendar::further(&calendar.owner, &name, "").id;
+        }
         self.mark += 1;
         calendar.mark = self.mark;
         self.calendars.push(calendar);
@@ -336,13 +345,6 @@ impl SandboxCalendars {
             all.filter(move |(_, calendar)| !calendar.deleted && same(&calendar.owner, address));
         let (main, rest): (Vec<_>, Vec<_>) = mine.partition(|(_, calendar)| calendar.main);
         main.into_iter().chain(rest)
-    }
-
-    /// Returns the calendars of an address, followed by the deleted ones.
-    pub fn all_of<'a>(&'a self, address: &'a str) -> impl Iterator<Item = &'a StoredCalendar> {
-        let there = self.calendars_of(address).map(|(_, calendar)| calendar);
-        let all = self.calendars.iter();
-        there.chain(all.filter(move |it| it.deleted && same(&it.owner, address)))
     }
 
     /// Returns the main calendar of an address.

@@ -4,39 +4,28 @@
 //! English-speaking user. This file maps them to the API's ids; other names become labels of the
 //! user.
 
-/// A label that every mailbox has.
-#[derive(Debug)]
-pub(crate) struct SystemLabel {
-    /// The id, which is also the name.
-    pub id: &'static str,
-    /// True if the API marks it as hidden from lists.
-    pub hidden: bool,
-}
-
-/// Gmail's own labels, in the order of the API.
-pub(crate) const SYSTEM: [SystemLabel; 14] = [
-    hidden_label("CHAT"),
-    visible_label("SENT"),
-    visible_label("INBOX"),
-    hidden_label("IMPORTANT"),
-    hidden_label("TRASH"),
-    visible_label("DRAFT"),
-    hidden_label("SPAM"),
-    hidden_label("CATEGORY_FORUMS"),
-    hidden_label("CATEGORY_UPDATES"),
-    hidden_label("CATEGORY_PERSONAL"),
-    hidden_label("CATEGORY_PROMOTIONS"),
-    hidden_label("CATEGORY_SOCIAL"),
-    visible_label("STARRED"),
-    visible_label("UNREAD"),
+/// Gmail's own labels, in the order of the API: the id, which is also the name, and true if the API
+/// marks it as hidden from lists.
+pub(crate) const SYSTEM: [(&str, bool); 14] = [
+    ("CHAT", true),
+    ("SENT", false),
+    ("INBOX", false),
+    ("IMPORTANT", true),
+    ("TRASH", true),
+    ("DRAFT", false),
+    ("SPAM", true),
+    ("CATEGORY_FORUMS", true),
+    ("CATEGORY_UPDATES", true),
+    ("CATEGORY_PERSONAL", true),
+    ("CATEGORY_PROMOTIONS", true),
+    ("CATEGORY_SOCIAL", true),
+    ("STARRED", false),
+    ("UNREAD", false),
 ];
 
-const fn hidden_label(id: &'static str) -> SystemLabel {
-    SystemLabel { id, hidden: true }
-}
-
-const fn visible_label(id: &'static str) -> SystemLabel {
-    SystemLabel { id, hidden: false }
+/// Returns true for the id of one of Gmail's own labels.
+pub(crate) fn is_system(id: &str) -> bool {
+    SYSTEM.iter().any(|(known, _)| *known == id)
 }
 
 /// Names of Gmail's own labels in an export, other than their ids in lower case.
@@ -113,7 +102,7 @@ impl UserLabels {
         }
         // An export writes `Category promotions` for `CATEGORY_PROMOTIONS`.
         let shouted = plain.replace(' ', "_").to_uppercase();
-        if SYSTEM.iter().any(|label| label.id == shouted) {
+        if is_system(&shouted) {
             return Some(shouted);
         }
         let known = self.labels.iter().find(|known| known.name == name);
@@ -169,7 +158,7 @@ impl UserLabels {
 
     /// Returns true if Gmail or the user has a label with the id.
     pub fn has(&self, id: &str) -> bool {
-        SYSTEM.iter().any(|label| label.id == id) || self.get(id).is_some()
+        is_system(id) || self.get(id).is_some()
     }
 
     /// Returns the user's labels as pairs of id and name.
@@ -183,7 +172,7 @@ impl UserLabels {
     /// Searches write names in lower case, with hyphens for spaces, slashes and other punctuation.
     pub fn meant_by(&self, name: &str) -> Vec<String> {
         let searched = searchable(name);
-        let system = SYSTEM.iter().map(|label| (label.id.to_owned(), label.id));
+        let system = SYSTEM.iter().map(|(id, _)| ((*id).to_owned(), *id));
         // Names such as `a b` and `a/b` have the same form, so several labels may match.
         system
             .chain(self.all())

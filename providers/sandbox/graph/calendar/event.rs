@@ -353,31 +353,30 @@ impl ShownEvent<'_> {
     /// Returns the selected properties.
     pub fn json(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
         let options = context.base.options;
-        let serializer = EventSerializer::new(context, self);
-        let mut members = Map::new();
-        members.insert("@odata.etag".to_owned(), self.etag(context).into());
-        for name in EVENT.names() {
-            let included = match name {
-                // Only series have it, and only if it is selected by name.
-                "cancelledOccurrences" => options.names(name) && self.kind == EventKind::Master,
-                _ => name == "id" || options.wants(name),
-            };
-            if let Some(value) = included.then(|| serializer.property(name)).flatten() {
-                members.insert(name.to_owned(), value);
-            }
-        }
-        members
+        let selected = EVENT.names().filter(|name| match *name {
+            // Only series have it, and only if it is selected by name.
+            "cancelledOccurrences" => options.names(name) && self.kind == EventKind::Master,
+            name => name == "id" || options.wants(name),
+        });
+        self.members(context, selected)
     }
 
     /// Returns the few properties that a delta has of a regular occurrence.
     pub fn sketch(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
+        self.members(context, ["seriesMasterId", "type", "id", "start", "end"].into_iter())
+    }
+
+    /// Returns the etag and some properties.
+    fn members(
+        &self,
+        context: &CalendarContext<'_>,
+        names: impl Iterator<Item = &'static str>,
+    ) -> Map<String, Value> {
         let serializer = EventSerializer::new(context, self);
-        let mut members = Map::new();
-        members.insert("@odata.etag".to_owned(), self.etag(context).into());
-        for name in ["seriesMasterId", "type", "id", "start", "end"] {
-            members.extend(serializer.property(name).map(|value| (name.to_owned(), value)));
-        }
-        members
+        let etag = ("@odata.etag", Some(self.etag(context).into()));
+        let members = names.map(|name| (name, serializer.property(name)));
+        let members = std::iter::once(etag).chain(members);
+        members.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 }
 

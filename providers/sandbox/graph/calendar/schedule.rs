@@ -13,6 +13,7 @@ use crate::graph::error::{GraphError, invalid_parameter, invalid_property};
 use crate::graph::response::{GraphBody, GraphResponse};
 use crate::graph::types::SCHEDULE;
 use crate::graph::types::read::read;
+use crate::graph::user::working_hours;
 use crate::graph::zones::{RequestedZone, windows_name};
 use crate::json::present;
 use crate::store::calendars::expand::EventOccurrence;
@@ -118,12 +119,7 @@ fn schedule(context: &CalendarContext<'_>, address: &str, ask: &ScheduleRequest)
         "scheduleId": address,
         "availabilityView": view,
         "scheduleItems": items,
-        "workingHours": {
-            "daysOfWeek": ["monday", "tuesday", "wednesday", "thursday", "friday"],
-            "startTime": "08:00:00.0000000",
-            "endTime": "17:00:00.0000000",
-            "timeZone": { "name": zone },
-        },
+        "workingHours": working_hours(zone),
     })
 }
 

@@ -97,14 +97,11 @@ impl EditableMessage {
             .message_id(self.message_id.as_str())
             .date(self.date)
             .header("Subject", compose::unstructured(&self.subject));
-        out = match self.from.as_ref().map(address) {
-            Some(from) => out.from(from),
-            None => out,
-        };
-        out = match self.sender.as_ref().map(address) {
-            Some(sender) => out.sender(sender),
-            None => out,
-        };
+        for (name, person) in [("From", &self.from), ("Sender", &self.sender)] {
+            if let Some(person) = person {
+                out = out.header(name, address(person));
+            }
+        }
         let lists =
             [("To", &self.to), ("Cc", &self.cc), ("Bcc", &self.bcc), ("Reply-To", &self.reply_to)];
         for (name, people) in lists {

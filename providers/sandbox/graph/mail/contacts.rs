@@ -1,7 +1,7 @@
 //! Contacts: those derived from the mail, and those that were created here.
 
 use hyper::StatusCode;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::graph::error::{GraphError, invalid_property, not_found};
 use crate::graph::exchange::ExchangeMailbox;
@@ -11,6 +11,7 @@ use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::CONTACT;
 use crate::graph::types::read::read;
 use crate::graph::zones::time;
+use crate::json::object;
 
 /// The maximum number of addresses of a contact, as in Outlook.
 const MAX_ADDRESSES: usize = 3;
@@ -57,18 +58,20 @@ pub(crate) fn create(context: &RequestContext<'_>) -> Result<GraphResponse, Grap
     let store = context.present()?;
     let number = context.with(super::super::exchange::state::ExchangeState::number);
     let id = store.ids().other("contact made", &number.to_string());
-    let mut contact = Map::new();
-    for name in CONTACT.names() {
-        let empty = match name {
-            "categories" | "emailAddresses" | "businessPhones" => Value::Array(Vec::new()),
-            _ => Value::Null,
-        };
-        contact.insert(name.to_owned(), empty);
-    }
-    contact.insert("id".to_owned(), id.into());
-    let folder = store.ids().other("folder", "contacts");
-    contact.insert("parentFolderId".to_owned(), folder.into());
-    contact.insert("createdDateTime".to_owned(), time(context.now()).into());
+    let contact = object(json!({
+        "id": id,
+        "createdDateTime": time(context.now()),
+        "lastModifiedDateTime": null,
+        "changeKey": null,
+        "categories": [],
+        "parentFolderId": store.ids().other("folder", "contacts"),
+        "displayName": null,
+        "emailAddresses": [],
+        "companyName": null,
+        "jobTitle": null,
+        "businessPhones": [],
+        "mobilePhone": null,
+    }));
     let contact = merge_contact(context, contact, members)?;
     Ok(context.entity(contact, "contacts", StatusCode::CREATED))
 }

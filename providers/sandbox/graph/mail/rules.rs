@@ -1,7 +1,7 @@
 //! The rules of the inbox. They are stored as sent, but not applied to messages.
 
 use hyper::StatusCode;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::graph::error::{GraphError, invalid_request, not_found, rule_refused};
 use crate::graph::exchange::ExchangeMailbox;
@@ -9,6 +9,7 @@ use crate::graph::request::RequestContext;
 use crate::graph::response::{GraphBody, GraphResponse, no_content};
 use crate::graph::types::mail::RULE;
 use crate::graph::types::read::read;
+use crate::json::object;
 
 /// The number of the inbox, the only folder with rules.
 const INBOX: u16 = 12;
@@ -56,12 +57,13 @@ pub(crate) fn create(
         let last = exchange.rules.iter().map(sequence).max().unwrap_or(0);
         (exchange.number(), last + 1)
     });
-    let mut rule = Map::new();
-    rule.insert("id".to_owned(), format!("AQAA{number:08X}=").into());
-    rule.insert("sequence".to_owned(), next.into());
-    rule.insert("isEnabled".to_owned(), true.into());
-    rule.insert("hasError".to_owned(), false.into());
-    rule.insert("isReadOnly".to_owned(), false.into());
+    let rule = object(json!({
+        "id": format!("AQAA{number:08X}="),
+        "sequence": next,
+        "isEnabled": true,
+        "hasError": false,
+        "isReadOnly": false,
+    }));
     let rule = merge_rule(context, rule, members)?;
     keep(context, rule.clone());
     Ok(context.entity(rule, OF, StatusCode::CREATED))

@@ -3,14 +3,13 @@
 //! A message to be sent later is a draft in the outbox. There is no timer: the next request sends
 //! the messages that are due.
 
-use hyper::StatusCode;
 use jiff::Timestamp;
 
 use super::body::EditableMessage;
 use super::drafts;
 use crate::delivery::{self, SendOptions, UnsentReason};
 use crate::graph::error::{
-    GraphError, bad_request, invalid_recipients, not_draft, not_found, send_as_denied,
+    GraphError, bad_request, invalid_mime, invalid_recipients, not_draft, not_found, send_as_denied,
 };
 use crate::graph::exchange::folders::{self, OUTBOX};
 use crate::graph::people::EmailAddress;
@@ -154,10 +153,6 @@ fn unsent(why: UnsentReason) -> GraphError {
     match why {
         UnsentReason::NotThere => not_found(),
         UnsentReason::NoRecipient | UnsentReason::NoAddress => invalid_recipients(),
-        UnsentReason::NoMessage(_) => GraphError::new(
-            StatusCode::BAD_REQUEST,
-            "ErrorMimeContentInvalid",
-            "Invalid MIME content.",
-        ),
+        UnsentReason::NoMessage(_) => invalid_mime(),
     }
 }

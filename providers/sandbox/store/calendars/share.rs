@@ -120,7 +120,7 @@ impl SandboxCalendars {
         let lost: Vec<usize> = self
             .with_uid(&event.uid)
             .filter(|(other, it)| {
-                let owner_of = self.calendar(it.calendar).map(|calendar| &calendar.owner);
+                let owner_of = self.owner_of(it);
                 *other != place
                     && !it.deleted
                     && owner_of.is_some_and(|it| !same(it, owner) && !is_guest(it))
@@ -131,7 +131,7 @@ impl SandboxCalendars {
                 (None, Some(original)) if !event.deleted => {
                     let own = self.override_of(event.calendar, &event.id, original);
                     let own = own.and_then(|place| self.event(place));
-                    let owner_of = self.calendar(it.calendar).map(|calendar| &calendar.owner);
+                    let owner_of = self.owner_of(it);
                     let guest = own.zip(owner_of).and_then(|(own, who)| own.guest(who));
                     guest.is_none()
                 }
@@ -152,7 +152,7 @@ impl SandboxCalendars {
             .with_uid(&event.uid)
             .filter(|(_, it)| it.repeat.is_some() && !it.deleted && it.calendar != event.calendar)
             .filter(|(_, it)| {
-                let owner_of = self.calendar(it.calendar).map(|calendar| &calendar.owner);
+                let owner_of = self.owner_of(it);
                 owner_of.is_some_and(|it| !same(it, owner) && !is_guest(it))
             })
             .map(|(place, _)| place)
@@ -183,15 +183,12 @@ impl SandboxCalendars {
     /// created there if necessary.
     pub(super) fn at_organizer(&mut self, place: usize) -> Option<usize> {
         let event = self.event(place).cloned()?;
-        let at_organizer = |agenda: &Self, it: &StoredEvent| {
-            let calendar = agenda.calendar(it.calendar);
-            calendar.is_some_and(|calendar| event.organizer.address.is(&calendar.owner))
-        };
-        let mut copies =
-            self.with_uid(&event.uid).filter(|(_, it)| !it.deleted && at_organizer(self, it));
+        let organizer = &event.organizer.address;
+        let at_organizer =
+            |it: &StoredEvent| self.owner_of(it).is_some_and(|owner| organizer.is(owner));
+        let copies = self.with_uid(&event.uid).filter(|(_, it)| !it.deleted && at_organizer(it));
         let theirs: Vec<(usize, Option<_>)> =
-            copies.by_ref().map(|(place, it)| (place, it.original())).collect();
-        drop(copies);
+            copies.map(|(place, it)| (place, it.original())).collect();
         let exact = theirs.iter().find(|(_, at)| *at == event.original());
         match (exact, event.original()) {
             (Some((place, _)), _) => Some(*place),
@@ -265,10 +262,13 @@ impl SandboxCalendars {
         found.map(|(place, _)| place)
     }
 
+    fn owner_of(&self, event: &StoredEvent) -> Option<&String> {
+        self.calendar(event.calendar).map(|calendar| &calendar.owner)
+    }
+
     fn with_owner(&self, place: usize) -> Option<(StoredEvent, String)> {
         let event = self.event(place)?;
-        let owner = &self.calendar(event.calendar)?.owner;
-        Some((event.clone(), owner.clone()))
+        Some((event.clone(), self.owner_of(event)?.clone()))
     }
 }
 

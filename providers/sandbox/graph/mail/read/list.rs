@@ -3,7 +3,7 @@
 use super::matching;
 use super::message;
 use super::search;
-use crate::graph::error::{GraphError, bad_request, not_with_search};
+use crate::graph::error::{GraphError, bad_request, search_with_filter, search_with_order};
 use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::exchange::folders::MailFolder;
 use crate::graph::params::{QueryOptions, unquote};
@@ -47,10 +47,10 @@ fn matching_messages<'a>(
 ) -> Result<Vec<&'a Message>, GraphError> {
     if let Some(search) = options.search {
         // Graph combines neither option with `$search`, which always returns the newest first.
-        let refused =
-            [("$filter", options.filter.is_some()), ("$orderby", options.orderby.is_some())];
-        if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
-            return Err(not_with_search(option));
+        if options.filter.is_some() {
+            return Err(search_with_filter());
+        } else if options.orderby.is_some() {
+            return Err(search_with_order());
         }
         let search = unquote(search).map_err(bad_request)?;
         let query = search::parse(&search).map_err(bad_request)?;

@@ -44,9 +44,9 @@ lint:
 gate:
     .ci/run
 
-# Run all benchmarks of docs/benchmarks.md and write it (`just bench page --mail DIR` with tokens of your own mail), or only one: `just bench tokens`.
-bench name="page" *args:
-    {{ if name == "page" { 'shift; cargo run --release -p daysheet-benches -- "$@"' } else { 'cargo bench -p daysheet -p daysheet-benches --bench "$@"' } }}
+# Run all benchmarks of docs/benchmarks.md and write it (`just bench page --mail DIR` with tokens of your own mail), or some: `just bench tokens budget`. `cargo bench` lists them.
+bench *names:
+    if [ $# = 0 ]; then set -- page; fi; cargo bench -- "$@"
 
 # Set other people's servers beside ours on the same tasks, and write docs/peers.md; on Linux.
 peers *rows:

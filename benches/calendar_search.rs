@@ -34,9 +34,7 @@ use daysheet_core::ids::{AccountId, CalendarId, EventId};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Account;
 use daysheet_core::provider::CalendarCapabilities;
-use daysheet_core::provider::calendar::{
-    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventListRequest, GuestNotice, InvitationReply,
-};
+use daysheet_core::provider::calendar::{BusySchedule, CalendarOp, Calendars, ChangeFeed, EventListRequest, GuestNotice, InvitationReply};
 use daysheet_core::provider::{ListPage, Mailbox, ProviderConnector};
 use daysheet_core::schemas::Service;
 use daysheet_sandbox::FaultRates;

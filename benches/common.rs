@@ -1,7 +1,7 @@
-//! Parts that scenarios share: options, settings, sandboxes, generated mail, medians and tables.
-//! The only file here that creates a clock.
+//! Parts that scenarios share: options, settings, sandboxes, generated mail and calendars, medians
+//! and tables. The only file here that creates a clock.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,8 +10,11 @@ use daysheet::app::App;
 use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
+use daysheet::pipeline::Pipeline;
+use daysheet::tools;
 use daysheet::worker::Worker;
 use daysheet_core::clock::Clock;
+use daysheet_core::encode::{Delimiter, Format};
 use daysheet_sandbox::{FaultRates, Sandbox, SandboxOptions};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -98,9 +101,11 @@ pub fn now() -> Timestamp {
 
 /// The program in this process, over the sandbox that it embeds.
 pub struct Embedded {
-    client: InProcessClient,
-    /// The program, its sandbox and the folder of its state, removed at the end.
-    _kept: (App, Sandbox, TempDir),
+    pub app: App,
+    pub sandbox: Sandbox,
+    pub client: InProcessClient,
+    /// The folder of its state, removed at the end.
+    _home: TempDir,
 }
 
 impl Embedded {
@@ -111,7 +116,7 @@ impl Embedded {
         let (app, sandbox) =
             App::sandboxed(config, mail, calendar, FaultRates::default(), who).await.unwrap();
         let client = InProcessClient::connect(app.server()).await.unwrap();
-        Self { client, _kept: (app, sandbox, home) }
+        Self { app, sandbox, client, _home: home }
     }
 
     /// Returns the blocks of an answer, which must be no error, and its statistics.
@@ -144,6 +149,17 @@ pub async fn sign_in(settings: &Settings, accounts: &[(&str, &str)]) {
         app.consent(provider, address).await.unwrap();
     }
     assert_eq!(app.accounts.list().await.unwrap().len(), accounts.len());
+}
+
+/// Makes a call as the server does; returns the text of its answer or error.
+pub async fn call(pipeline: &Pipeline, tool: &str, arguments: &Value) -> String {
+    let format = Format::Toon(Delimiter::Pipe);
+    let tool = tools::find(tool).unwrap();
+    let request = tools::read(tool, arguments.as_object().cloned(), format).unwrap();
+    match pipeline.run(request).await {
+        Ok(answer) => answer.blocks.join("\n"),
+        Err(error) => format!("error: {error}"),
+    }
 }
 
 /// Returns one message; without a date it arrives now.
@@ -180,6 +196,30 @@ pub fn mailbox(folder: &Path, owner: &str, count: usize) {
     std::fs::write(folder.join("all.mbox"), text).unwrap();
 }
 
+/// Writes events into four calendars in turn, in `calendar` of a folder. They are an hour apart, and
+/// half of them are past.
+pub fn calendars(folder: &Path, owner: &str, events: usize) {
+    let folder = folder.join("calendar").join(owner);
+    std::fs::create_dir_all(&folder).unwrap();
+    let hour = now().as_second() / 3_600 - events as i64 / 2;
+    for (calendar, name) in ["calendar", "side1", "side2", "side3"].into_iter().enumerate() {
+        let mut text = String::from("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\n");
+        for number in (calendar..events).step_by(4) {
+            let start = Timestamp::from_second((hour + number as i64) * 3_600).unwrap();
+            let _ = write!(
+                text,
+                "BEGIN:VEVENT\r\nUID:{number}-{owner}\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:{}\r\n\
+                 DURATION:PT45M\r\nSUMMARY:Round {number}\r\nLOCATION:Room {calendar}\r\n\
+                 ORGANIZER:mailto:{owner}\r\nATTENDEE;PARTSTAT=ACCEPTED:mailto:cy@example.com\r\n\
+                 END:VEVENT\r\n",
+                start.strftime("%Y%m%dT%H%M%SZ"),
+            );
+        }
+        std::fs::write(folder.join(name).with_extension("ics"), text + "END:VCALENDAR\r\n")
+            .unwrap();
+    }
+}
+
 /// Returns a length of time in milliseconds.
 pub fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
@@ -210,4 +250,14 @@ pub fn heading(columns: &[&str]) {
     let names: Vec<&str> = columns.iter().map(|name| name.trim_end_matches(':')).collect();
     let lines = columns.iter().map(|name| if name.ends_with(':') { "---:" } else { "---" });
     println!("| {} |\n|{}|", names.join(" | "), lines.collect::<Vec<_>>().join("|"));
+}
+
+/// Prints the heading of a table of figures.
+pub fn figures() {
+    heading(&["", "measured", "goal"]);
+}
+
+/// Prints a row of a table of figures.
+pub fn figure(what: &str, measured: impl Display, goal: &str) {
+    println!("| {what} | {measured} | {goal} |");
 }

@@ -1,38 +1,49 @@
 //! Tokens of ten messages, a week of events and a mailbox's folders, in every notation.
 //!
-//! `cargo bench --bench tokens [-- --mail DIR] [--calendar DIR] [--week DATE]` requests from the
-//! sandbox, through the whole program, the newest ten messages and the events of a week, at both
-//! providers. It compares the answer with the API's whole JSON of the same objects, with compact
-//! JSON, STC and TOON of the same columns, and with the floor: the values alone, separated by tabs
-//! and without a heading. It prints the tables of docs/benchmarks.md, preceded by the goals, met or
-//! not. The gate also runs it: over the sample mailbox it fails if our answer exceeds its limit.
+//! The whole program answers over a sandbox, at both providers. Its answer is compared with the
+//! API's whole JSON of the same objects, with compact JSON, STC and TOON of the same columns, and
+//! with the floor: the values alone, separated by tabs and without a heading. The gate runs this:
+//! over the sample mailbox it fails if our answer exceeds its limit. `--mail DIR`, `--calendar DIR`
+//! and `--week DATE` choose others.
 
-#![allow(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a benchmark prints its table and stops at the first surprise"
-)]
-
-use daysheet::app::App;
-use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::config::Config;
 use daysheet_core::budget::count::Tokenizer;
-use daysheet_core::clock::Clock;
 use daysheet_core::encode::stc::value::JsonValue;
 use daysheet_core::encode::stc::{self, StcVersion};
-use daysheet_sandbox::FaultRates;
+use daysheet_providers::net::path_segment;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
-use serde_json::{Value, json};
+use serde_json::Value;
 use toon_format::{Delimiter, EncodeOptions};
 
-/// The providers, and how their mail and their calendars are called.
-const PROVIDERS: [(&str, [&str; 2]); 2] =
-    [("google", ["Gmail", "Google"]), ("microsoft", ["Outlook", "Outlook"])];
+use crate::common::{Embedded, heading, option};
+
+const ABOUT: &str = "The sample mailboxes, read through the whole program, unless the head of this page says \
+    otherwise. All rows of a table but the first ones have the same rows and columns. *Whole* is every \
+    object as the API returns it to a plain request (`format=metadata` at Gmail), as compact JSON. *The \
+    API's ids* are those it gives unless asked otherwise: Graph's default ids, and the event's id alone \
+    at Google. *Ids as we request them* are Graph's immutable ids, and at Google calendar and event, \
+    both of which a call needs. *Handles* are ours (`m12`). *Ours is* gives our table (without its \
+    notes) as a share of the row, in o200k. A goal that is not met stays here until it is; *the floor \
+    is* gives what the values alone need, below which no table can be.";
+
+/// The tables: title, provider, tool and section of its answer, and arguments.
+const REQUESTS: [(&str, &str, [&str; 2], &str); 7] = [
+    ("newest ten messages, Gmail", "google", MAIL, r#"{"limit": 10}"#),
+    ("newest ten messages, Outlook", "microsoft", MAIL, r#"{"limit": 10}"#),
+    ("a week of events, Google", "google", EVENTS, WEEK),
+    ("a week of events, Outlook", "microsoft", EVENTS, WEEK),
+    ("eleven events, six of them meetings, Google", "google", EVENTS, ELEVEN),
+    ("eleven events, six of them meetings, Outlook", "microsoft", EVENTS, ELEVEN),
+    ("a mailbox's folders, Gmail", "google", ["lookup", "folders"], r#"{"kind": "folders"}"#),
+];
+const MAIL: [&str; 2] = ["mail_search", "messages"];
+const EVENTS: [&str; 2] = ["calendar_search", "events"];
+const WEEK: &str = r#"{"from": "$monday", "to": "$sunday", "limit": 100}"#;
+const ELEVEN: &str = r#"{"from": "2026-11-16 10h00", "to": "2026-12-31", "limit": 11,
+    "fields": ["id", "start", "end", "title", "where", "organizer", "people", "flags"]}"#;
 
 /// The names of the rows that goals are about.
 const RAW: &str = "the API's JSON, whole";
@@ -59,7 +70,7 @@ const GOALS: &[(&str, &str, f64, f64)] = &[
 
 /// One set of rows in all notations.
 struct Case {
-    title: String,
+    title: &'static str,
     rows: Vec<(&'static str, String)>,
 }
 
@@ -75,80 +86,44 @@ impl Case {
     }
 
     fn print(&self) {
-        println!("### {}\n\n| | o200k | cl100k | bytes | ours is |", self.title);
-        println!("|---|---:|---:|---:|---:|");
+        println!("\n### {}\n", self.title);
+        heading(&["", "o200k:", "cl100k:", "bytes:", "ours is:"]);
         for (what, text) in &self.rows {
             let [o200k, cl100k] = Tokenizer::ALL.map(|tokenizer| tokenizer.count(text));
             let share = self.share(OURS, what).unwrap();
             println!("| {what} | {o200k} | {cl100k} | {} | {share:.1} % |", text.len());
         }
-        println!();
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
-    let home = tempfile::tempdir().unwrap();
-    let var = |name: &str| match name {
-        "DAYSHEET_HOME" => home.path().to_str().map(str::to_owned),
-        "DAYSHEET_KEY_STORE" => Some("file".to_owned()),
-        "DAYSHEET_ZONE" => Some("Europe/Berlin".to_owned()),
-        _ => None,
-    };
-    let config = Config::from(var, None, None, Clock::system()).unwrap();
-    let (mail, calendar) = (argument("--mail"), argument("--calendar"));
+pub async fn run() {
+    let (mail, calendar) = (option("--mail"), option("--calendar"));
     let sample = mail.is_none() && calendar.is_none();
-    let monday: Date = argument("--week").unwrap_or("2026-11-16".into()).parse().unwrap();
-    let sunday = monday + 6.days();
+    let monday: Date = option("--week").unwrap_or("2026-11-16".into()).parse().unwrap();
     let who = SandboxUser::Everybody(&["google", "microsoft"]);
-    let (mail, calendar) = (mail.map(Into::into), calendar.map(Into::into));
-    let (app, sandbox) =
-        App::sandboxed(config, mail, calendar, FaultRates::default(), who).await.unwrap();
-    let address = sandbox.addresses().remove(0);
-    let mut client = InProcessClient::connect(app.server()).await.unwrap();
-    let week = json!({"from": monday.to_string(), "to": sunday.to_string(), "limit": 100});
-    let mut requests = vec![
-        ("newest ten messages", "mail_search", "messages", json!({"limit": 10})),
-        ("a week of events", "calendar_search", "events", week),
-    ];
-    if sample {
-        let eleven = json!({
-            "from": "2026-11-16 10h00", "to": "2026-12-31", "limit": 11,
-            "fields": ["id", "start", "end", "title", "where", "organizer", "people", "flags"],
-        });
-        requests.push(("eleven events, six of them meetings", "calendar_search", "events", eleven));
-    }
+    let mut at = Embedded::start(mail.map(Into::into), calendar.map(Into::into), who).await;
+    let address = at.sandbox.addresses().remove(0);
     let mut cases = Vec::new();
-    for (what, tool, table, arguments) in requests {
-        for (provider, names) in PROVIDERS {
-            let [mail, calendar] = names;
-            let name = if table == "events" { calendar } else { mail };
-            let account = format!("{provider}:{address}");
-            let token = app.accounts.bearer(&account.as_str().into()).await.unwrap();
-            let mut arguments = arguments.clone();
-            arguments["account"] = account.into();
-            let api = Api { google: provider == "google", base: sandbox.base(), token: &token };
-            let title = format!("{what}, {name}");
-            cases.push(case(&mut client, title, tool, table, arguments, Some(api)).await);
-        }
+    // The eleven events are those of the samples.
+    for (title, provider, call, arguments) in
+        REQUESTS.into_iter().filter(|request| sample || request.3 != ELEVEN)
+    {
+        let arguments = arguments.replace("$monday", &monday.to_string());
+        let arguments = arguments.replace("$sunday", &(monday + 6.days()).to_string());
+        let mut arguments: Value = serde_json::from_str(&arguments).unwrap();
+        arguments["account"] = format!("{provider}:{address}").into();
+        cases.push(case(&mut at, title, call, arguments).await);
     }
-    let folders = json!({"kind": "folders", "account": format!("google:{address}")});
-    let title = "a mailbox's folders, Gmail".to_owned();
-    cases.push(case(&mut client, title, "lookup", "folders", folders, None).await);
+    println!("{ABOUT}");
     let above = goals(&cases);
     cases.iter().for_each(Case::print);
     assert!(!sample || above.is_empty(), "above the limit: {}", above.join("; "));
 }
 
-/// The value after a flag.
-fn argument(flag: &str) -> Option<String> {
-    std::env::args().skip_while(|argument| argument != flag).nth(1)
-}
-
 /// Prints the goals; returns those above their limit.
 fn goals(cases: &[Case]) -> Vec<String> {
-    println!("### Goals\n\n| of | ours is at most | of | it is | the floor is | |");
-    println!("|---|---:|---|---:|---:|---|");
+    println!("\n### Goals\n");
+    heading(&["of", "ours is at most:", "of", "it is:", "the floor is:", ""]);
     let mut above = Vec::new();
     for (title, row, most, limit) in GOALS {
         for case in cases.iter().filter(|case| case.title.contains(title)) {
@@ -166,45 +141,38 @@ fn goals(cases: &[Case]) -> Vec<String> {
             }
         }
     }
-    println!();
     above
 }
 
 /// One answer, as every notation has it.
 async fn case(
-    client: &mut InProcessClient,
-    title: String,
-    tool: &str,
-    table: &'static str,
+    at: &mut Embedded,
+    title: &'static str,
+    [tool, table]: [&str; 2],
     mut arguments: Value,
-    api: Option<Api<'_>>,
 ) -> Case {
-    let ours = client.call(tool, arguments.clone()).await.unwrap().blocks;
+    let ours = at.client.call(tool, arguments.clone()).await.unwrap().blocks;
     arguments["format"] = "json".into();
-    let same = client.call(tool, arguments).await.unwrap();
-    let document: Value = serde_json::from_str(&same.blocks[0]).unwrap();
-    let with_ids = document[table].as_array().unwrap().clone();
-    assert!(!with_ids.is_empty(), "{title}: nothing is there");
-    let mut handles = document;
+    let same = at.client.call(tool, arguments.clone()).await.unwrap();
+    let mut handles: Value = serde_json::from_str(&same.blocks[0]).unwrap();
+    let mut requested = Vec::new();
     for row in handles[table].as_array_mut().unwrap() {
-        row.as_object_mut().unwrap().remove("provider_id");
+        requested.extend(row.as_object_mut().unwrap().remove("provider_id"));
     }
+    assert!(handles[table][0].is_object(), "{title}: nothing was found");
     let mut rows = Vec::new();
-    if let Some(api) = api {
-        let raw = api.objects(table, &with_ids).await;
+    if table != "folders" {
+        let raw = objects(at, arguments["account"].as_str().unwrap(), table, &requested).await;
         rows.push((RAW, Value::from(raw.clone()).to_string()));
         if table == "messages" {
-            let own = raw.iter().map(if api.google { gmail_values } else { graph_values });
-            let own: Vec<Value> = own.collect();
+            let own: Vec<Value> = raw.iter().map(own_values).collect();
             rows.push(("compact JSON of the API's own values", Value::from(own).to_string()));
         }
         let ids = raw.iter().map(|object| object["id"].clone()).collect();
-        let text = identified(&handles, table, ids);
+        let [text, own] = [ids, requested].map(|ids| identified(&handles, table, ids));
         rows.push((IDS, text.clone()));
-        let ids = with_ids.iter().map(|row| row["provider_id"].clone()).collect();
-        let requested = identified(&handles, table, ids);
-        if requested != text {
-            rows.push((OWN_IDS, requested));
+        if own != text {
+            rows.push((OWN_IDS, own));
         }
     }
     let compact = handles.to_string();
@@ -257,75 +225,47 @@ fn floor(document: &Value) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-/// One provider's API, asked without us.
-struct Api<'a> {
-    google: bool,
-    base: &'a str,
-    token: &'a str,
-}
-
-impl Api<'_> {
-    /// The objects of rows as the API gives them, each with a request of its own.
-    async fn objects(&self, table: &str, rows: &[Value]) -> Vec<Value> {
-        let executor = hyper_util::rt::TokioExecutor::new();
-        let client = hyper_util::client::legacy::Client::builder(executor).build_http();
-        let mut objects = Vec::new();
-        for row in rows {
-            let id = row["provider_id"].as_str().unwrap();
-            let segment = daysheet_providers::net::path_segment;
-            let path = match (self.google, table) {
-                (true, "messages") => {
-                    format!("gmail/v1/users/me/messages/{}?format=metadata", segment(id))
-                }
-                (true, _) => {
-                    let (calendar, event) = id.split_once('/').unwrap();
-                    let [calendar, event] = [calendar, event].map(segment);
-                    format!("calendar/v3/calendars/{calendar}/events/{event}")
-                }
-                (false, _) => format!("v1.0/me/{table}/{}", segment(id)),
-            };
-            let request = hyper::Request::get(format!("{}/{path}", self.base))
-                .header("authorization", format!("Bearer {}", self.token))
-                .body(Empty::<Bytes>::new())
-                .unwrap();
-            let answer = client.request(request).await.unwrap();
-            assert!(answer.status().is_success(), "{path}: {}", answer.status());
-            let body = answer.into_body().collect().await.unwrap().to_bytes();
-            objects.push(serde_json::from_slice(&body).unwrap());
-        }
-        objects
+/// Requests objects from the provider's API, each with a request of its own.
+async fn objects(at: &Embedded, account: &str, table: &str, ids: &[Value]) -> Vec<Value> {
+    let executor = hyper_util::rt::TokioExecutor::new();
+    let client = hyper_util::client::legacy::Client::builder(executor).build_http();
+    let token = at.app.accounts.bearer(&account.into()).await.unwrap();
+    let mut objects = Vec::new();
+    for id in ids.iter().map(|id| id.as_str().unwrap()) {
+        let path = match (account.starts_with("google"), table) {
+            (true, "messages") => {
+                format!("gmail/v1/users/me/messages/{}?format=metadata", path_segment(id))
+            }
+            (true, _) => {
+                let (calendar, event) = id.split_once('/').unwrap();
+                let [calendar, event] = [calendar, event].map(path_segment);
+                format!("calendar/v3/calendars/{calendar}/events/{event}")
+            }
+            (false, _) => format!("v1.0/me/{table}/{}", path_segment(id)),
+        };
+        let request = hyper::Request::get(format!("{}/{path}", at.sandbox.base()))
+            .header("authorization", format!("Bearer {token}"))
+            .body(Empty::<Bytes>::new());
+        let answer = client.request(request.unwrap()).await.unwrap();
+        assert!(answer.status().is_success(), "{path}: {}", answer.status());
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        objects.push(serde_json::from_slice(&body).unwrap());
     }
+    objects
 }
 
-/// Our six columns with Gmail's values.
-fn gmail_values(item: &Value) -> Value {
+/// Returns our six columns with the API's values, of Gmail or of Graph.
+fn own_values(item: &Value) -> Value {
+    let gmail = ["id", "Date", "From", "Subject", "snippet", "labelIds"];
+    let graph = [
+        "id", "receivedDateTime", "from", "subject", "bodyPreview", "isRead", "flag",
+        "hasAttachments", "importance", "isDraft",
+    ];
+    let names = if item["payload"]["headers"].is_array() { &gmail[..] } else { &graph[..] };
     let header = |name: &str| {
-        let headers = item["payload"]["headers"].as_array().unwrap();
-        let found = headers.iter().find(|header| header["name"] == name);
-        found.map_or(Value::Null, |header| header["value"].clone())
+        let headers = item["payload"]["headers"].as_array()?;
+        Some(headers.iter().find(|header| header["name"] == name)?["value"].clone())
     };
-    json!({
-        "id": item["id"],
-        "date": header("Date"),
-        "from": header("From"),
-        "subject": header("Subject"),
-        "snippet": item["snippet"],
-        "labelIds": item["labelIds"],
-    })
-}
-
-/// Our six columns with Graph's values.
-fn graph_values(item: &Value) -> Value {
-    json!({
-        "id": item["id"],
-        "receivedDateTime": item["receivedDateTime"],
-        "from": item["from"],
-        "subject": item["subject"],
-        "bodyPreview": item["bodyPreview"],
-        "isRead": item["isRead"],
-        "flag": item["flag"],
-        "hasAttachments": item["hasAttachments"],
-        "importance": item["importance"],
-        "isDraft": item["isDraft"],
-    })
+    let value = |name: &str| header(name).unwrap_or_else(|| item[name].clone());
+    names.iter().map(|name| ((*name).to_owned(), value(name))).collect()
 }

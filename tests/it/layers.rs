@@ -10,7 +10,7 @@ pub const CRATES: &[&str] =
     &["schemas", "src/core", "providers/sandbox", "providers", "src/auth", "src/extract", "src"];
 
 /// The other folders with our Rust.
-pub const OTHER_FOLDERS: &[&str] = &["tests", "benches", "benches/counting", "examples", "fuzz"];
+pub const OTHER_FOLDERS: &[&str] = &["tests", "benches", "examples", "fuzz"];
 
 /// The layer of each top-level module. A module may name lower layers and its own.
 const LAYERS: &[(&str, u8)] = &[

@@ -28,11 +28,20 @@
 //!   id of the last output.
 //! - `~ ` is a step outside of the program; see [`Stage::step`](stage::Stage::step).
 //!
+//! Instead of calls, a transcript may have steps of this kind:
+//!
+//! - `$ ` is a line for the shell, in the state folder: `| ` is its stdout, `! ` its stderr, and `= `
+//!   its exit code unless that is 0. `[HOME]` is the state folder and `$ROOT` the one of the sources.
+//!
+//! `@ build=postgres` runs a transcript only in builds with this feature, `@ build=!postgres` only
+//! in the others, and `@ build=linux` on Linux. Elsewhere its answers count as expected.
+//!
 //! If `DAYSHEET_ACCEPT` is set, the actual answers become the expected ones: review the difference.
 
 #![cfg(feature = "documents")]
 
 mod mailbox;
+mod shell;
 mod stage;
 
 use std::path::{Path, PathBuf};
@@ -49,7 +58,10 @@ const THEIRS: &str = "evil";
 
 /// The beginnings of the lines of a head.
 const HEAD: &[&str] =
-    &["< ", "+ ", "@ accounts=", "@ now=", "@ client=", "@ faults=", "@ DAYSHEET_"];
+    &["< ", "+ ", "@ accounts=", "@ now=", "@ client=", "@ faults=", "@ build=", "@ DAYSHEET_"];
+
+/// The beginnings of steps.
+const STEPS: &[&str] = &["> ", ">> ", "~ ", "$ "];
 
 /// Sessions open at the same time.
 const AT_ONCE: usize = 4;
@@ -68,12 +80,12 @@ impl<'t> Transcript<'t> {
         let mut lines = text.lines().filter(|line| !line.is_empty());
         let mut all = Self { name: lines.next().unwrap(), head: Vec::new(), steps: Vec::new() };
         for line in lines {
-            let is_step = ["> ", ">> ", "~ "].iter().any(|sign| line.starts_with(sign));
+            let is_step = STEPS.iter().any(|sign| line.starts_with(sign));
             match all.steps.last_mut() {
                 _ if is_step => all.steps.push((line, Vec::new())),
                 Some((_, answer)) => {
                     let shown = line.strip_prefix(['g', 'm']).unwrap_or(line);
-                    let is_answer = shown.starts_with(['|', '!', '?']);
+                    let is_answer = shown.starts_with(['|', '!', '?', '=']);
                     assert!(is_answer, "{}: an unknown line: {line}", all.name);
                     answer.push(line.to_owned());
                 }
@@ -94,6 +106,20 @@ impl<'t> Transcript<'t> {
 
     fn setting(&self, name: &str) -> Option<&'t str> {
         self.head_lines("@ ").find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// Returns true if the transcript can run in this build.
+    fn is_for_this_build(&self) -> bool {
+        let (postgres, telemetry) = (cfg!(feature = "postgres"), cfg!(feature = "telemetry"));
+        let is_meant = self.setting("build").is_none_or(|build| match build {
+            "postgres" => postgres,
+            "!postgres" => !postgres,
+            "telemetry" => telemetry,
+            "!telemetry" => !telemetry,
+            "linux" => cfg!(target_os = "linux"),
+            _ => panic!("{}: an unknown build: {build}", self.name),
+        });
+        is_meant && (cfg!(unix) || !self.steps[0].0.starts_with("$ "))
     }
 
     /// Returns the text of the transcript in its file, with other answers.
@@ -126,8 +152,15 @@ fn runs(transcript: &Transcript<'_>) -> Vec<Accounts> {
     }
 }
 
-/// Returns the answers to the calls of a transcript, line by line.
+/// Returns the answers to the steps of a transcript, line by line.
 async fn answers(transcript: &Transcript<'_>) -> Vec<Vec<String>> {
+    if !transcript.is_for_this_build() {
+        return transcript.steps.iter().map(|(_, answer)| answer.clone()).collect();
+    }
+    let steps = transcript.steps.iter().map(|(step, _)| &step[2..]);
+    if transcript.steps[0].0.starts_with("$ ") {
+        return shell::answers(steps, transcript).await;
+    }
     let mut all: Vec<Vec<String>> = Vec::new();
     for accounts in runs(transcript) {
         for (at, answer) in answers_at(transcript, accounts).await.into_iter().enumerate() {
@@ -297,6 +330,7 @@ files! {
     calendar_search
     changes
     checks
+    commands
     delete
     drafts
     events
@@ -308,6 +342,7 @@ files! {
     manage
     merge
     modify
+    notations
     notices
     outputs
     reach
@@ -317,6 +352,8 @@ files! {
     search
     send
     sender_auth
+    settings
+    store
     strangers
     unsubscribe
 }

@@ -10,7 +10,7 @@
 //! | `both` | the same messages and queries give the same at both providers | 18 |
 //! | `outputs` | long answers are kept and can be read on | 13 |
 //! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | the modules of layer 5, and arguments | 16 |
-//! | `transcripts` | calls and their whole answers, as text files: most of the facts about tools; commands and settings, with every text that a person reads | 9, 12–14, 16, 17, 21, 24, 26, 28 |
+//! | `transcripts` | calls and their whole answers, as text files: most of the facts about tools; commands, settings and refused sign-ins, with every text that a person reads | 9, 12–14, 16, 17, 21, 24, 26, 28 |
 //! | `pipeline`, `merge`, `calendar_search`, `free` | reads over several accounts: order, pages, failures | 12, 13, 17 |
 //! | `drafts`, `send`, `modify`, `manage`, `reach` | writes of mail: many messages, several processes, changes during a call | 24, 26, 28 |
 //! | `save`, `import`, `checks` | writes of events: large calls | 21 |

@@ -28,10 +28,11 @@
 //!   id of the last output.
 //! - `~ ` is a step outside of the program; see [`Stage::step`](stage::Stage::step).
 //!
-//! Instead of calls, a transcript may have steps of this kind:
+//! Instead of calls, a transcript may have steps of one of these kinds:
 //!
 //! - `$ ` is a line for the shell, in the state folder: `| ` is its stdout, `! ` its stderr, and `= `
 //!   its exit code unless that is 0. `[HOME]` is the state folder and `$ROOT` the one of the sources.
+//! - `% ` is a sign-in that its provider refuses; see [`refusals`](crate::sign_in::refusals).
 //!
 //! `@ build=postgres` runs a transcript only in builds with this feature, `@ build=!postgres` only
 //! in the others, and `@ build=linux` on Linux. Elsewhere its answers count as expected.
@@ -51,6 +52,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use self::stage::{Accounts, Stage};
+use crate::sign_in::refusals;
 use crate::support::ME;
 
 /// A word that only strangers write.
@@ -61,7 +63,7 @@ const HEAD: &[&str] =
     &["< ", "+ ", "@ accounts=", "@ now=", "@ client=", "@ faults=", "@ build=", "@ DAYSHEET_"];
 
 /// The beginnings of steps.
-const STEPS: &[&str] = &["> ", ">> ", "~ ", "$ "];
+const STEPS: &[&str] = &["> ", ">> ", "~ ", "$ ", "% "];
 
 /// Sessions open at the same time.
 const AT_ONCE: usize = 4;
@@ -158,8 +160,10 @@ async fn answers(transcript: &Transcript<'_>) -> Vec<Vec<String>> {
         return transcript.steps.iter().map(|(_, answer)| answer.clone()).collect();
     }
     let steps = transcript.steps.iter().map(|(step, _)| &step[2..]);
-    if transcript.steps[0].0.starts_with("$ ") {
-        return shell::answers(steps, transcript).await;
+    match &transcript.steps[0].0[..2] {
+        "$ " => return shell::answers(steps, transcript).await,
+        "% " => return refusals::answers(steps).await,
+        _ => {}
     }
     let mut all: Vec<Vec<String>> = Vec::new();
     for accounts in runs(transcript) {
@@ -353,6 +357,7 @@ files! {
     send
     sender_auth
     settings
+    sign_in
     store
     strangers
     unsubscribe

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use daysheet::oauth::DeviceSignIn;
-use daysheet_core::error::{ErrorKind, Result};
+use daysheet_core::error::Result;
 
 use super::microsoft::granted;
-use super::token_server::{Answer, TokenServer, config};
+use super::token_server::{Answer, TokenServer};
 use crate::common::clock;
 
-fn code(interval: u32, lifetime: u32) -> Answer {
+pub fn code(interval: u32, lifetime: u32) -> Answer {
     Answer::new(
         "200 OK",
         format!(
@@ -42,8 +42,8 @@ async fn device_code_signs_in_from_another_machine() {
          minutes"
     );
     assert_eq!(begun.expires().as_second() - clock::now().as_second(), 900);
-    let shown = format!("{begun:?}");
-    assert!(!shown.contains("the-code") && !shown.contains("ABCD"), "{shown}");
+    let shown = format!("DeviceSignIn {{ provider: microsoft, expires: {}, .. }}", begun.expires());
+    assert_eq!(format!("{begun:?}"), shown);
     let started = std::time::Instant::now();
     let tokens = begun.wait().await.unwrap();
     assert!(started.elapsed() >= Duration::from_secs(5), "slowed down");
@@ -62,40 +62,9 @@ async fn device_code_signs_in_from_another_machine() {
     }
 }
 
-/// Other ends of a device flow.
+/// The provider still waits when the code expires, and a code may be meant for the terminal.
 #[tokio::test]
-async fn every_device_code_failure_is_explained() {
-    type Case = (fn() -> Answer, &'static str);
-    let cases: &[Case] = &cases! {
-        || Answer::entra("authorization_declined", 65_004, ""),
-            "Microsoft refused the sign-in: the consent was declined (AADSTS65004): run `daysheet \
-             account add microsoft` again and accept";
-        || Answer::error("authorization_declined"),
-            "Microsoft refused the sign-in: the consent was declined: run `daysheet account add \
-             microsoft` again and accept";
-        || Answer::entra("expired_token", 70_020, ""),
-            "Microsoft refused the sign-in: nobody entered the code before it expired \
-             (AADSTS70020): run `daysheet account add microsoft` again and enter the new code";
-        || Answer::error("bad_verification_code"),
-            "Microsoft refused the sign-in: the code is invalid: run `daysheet account add \
-             microsoft` again and enter the new code";
-        || Answer::entra("invalid_client", 7_000_218, ""),
-            "Microsoft refused the sign-in: the app is not registered as a public client \
-             (AADSTS7000218): switch on \"Allow public client flows\" for the app; \
-             docs/setup-microsoft.md says how";
-    };
-    for (answer, text) in cases {
-        let server = TokenServer::start(move |number, _| match number {
-            0 => code(0, 900),
-            _ => answer(),
-        })
-        .await;
-        let error = device(&server, None).await.unwrap().wait().await;
-        let error = error.unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Auth, *text));
-        assert_eq!(server.count(), 2);
-    }
-    // The provider still waits when the code expires.
+async fn device_codes_expire_and_are_tame() {
     let server = TokenServer::start(|number, _| match number {
         0 => code(1, 1),
         _ => Answer::entra("authorization_pending", 70_016, ""),
@@ -106,28 +75,10 @@ async fn every_device_code_failure_is_explained() {
         error.unwrap_err().message(),
         "Microsoft refused the sign-in: nobody entered the code before it expired"
     );
-    // The flow does not begin.
-    let server = TokenServer::start(|_, _| Answer::entra("invalid_request", 90_002, "")).await;
-    let error = device(&server, None).await.unwrap_err();
-    assert!(error.message().contains("no such tenant (AADSTS90002)"), "{error}");
     let server = TokenServer::start(|_, _| {
         Answer::new("200 OK", r#"{"user_code":"\u001b[31m","device_code":"d","verification_uri":"https://x.example","expires_in":9}"#)
     })
     .await;
     let shown = device(&server, None).await.unwrap();
     assert_eq!(shown.user_code(), "31m", "nothing that a terminal would obey");
-}
-
-#[tokio::test]
-async fn device_codes_are_offered_by_microsoft_only() {
-    let home = tempfile::tempdir().unwrap();
-    let config = config(home.path(), "http://127.0.0.1:9", Some("the-client"));
-    let error = DeviceSignIn::start(&config, "google", None, &["mail"]).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Argument);
-    assert_eq!(
-        error.to_string(),
-        "Google's device flow does not support mail scopes: sign in through a browser: `daysheet \
-         account add google --no-browser` takes the address the page ends on, pasted from any \
-         machine"
-    );
 }

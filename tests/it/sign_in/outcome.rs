@@ -18,7 +18,7 @@ use daysheet_core::provider::calendar::Calendars;
 use daysheet_core::provider::{Mailbox, ProviderConnector};
 use serde_json::{Value, json};
 
-use super::token_server::{Answer, TokenServer, get, redirect};
+use super::token_server::{Answer, TokenServer, get, page_text, redirect};
 
 /// Identifies every token as Mira's, and opens one shared mailbox.
 pub struct Mira;
@@ -86,10 +86,10 @@ async fn account_is_the_owner_of_the_tokens() {
     );
     let cases: &[Case] = &cases! {
         ("google", None, None), Ok(("google:mira@example.com", None, None)),
-            "Signed in to Google as mira@example.com.";
+            "200 Signed in to Google as mira@example.com. You can close this page.";
         ("microsoft", Some("MIRA@example.com"), None),
             Ok(("microsoft:mira@example.com", None, None)),
-            "Signed in to Microsoft as mira@example.com.";
+            "200 Signed in to Microsoft as mira@example.com. You can close this page.";
         ("microsoft", Some("bo@example.com"), None),
             Ok((
                 "microsoft:mira@example.com",
@@ -98,10 +98,10 @@ async fn account_is_the_owner_of_the_tokens() {
                     "bo@example.com was to sign in, but Mira@example.com did: the account is \
                      stored as mira@example.com",
                 ),
-            )), "Signed in to Microsoft as mira@example.com.";
+            )), "200 Signed in to Microsoft as mira@example.com. You can close this page.";
         ("microsoft", None, Some("team@example.com")),
             Ok(("microsoft:team@example.com", Some("mira@example.com"), None)),
-            "Signed in to Microsoft as team@example.com.";
+            "200 Signed in to Microsoft as team@example.com. You can close this page.";
         ("microsoft", Some("bo@example.com"), Some("team@example.com")),
             Ok((
                 "microsoft:team@example.com",
@@ -109,14 +109,14 @@ async fn account_is_the_owner_of_the_tokens() {
                 Some(
                     "bo@example.com was to sign in for team@example.com, but Mira@example.com did",
                 ),
-            )), "Signed in to Microsoft as team@example.com.";
+            )), "200 Signed in to Microsoft as team@example.com. You can close this page.";
         // The user's own mailbox is not a shared one.
         ("microsoft", None, Some("Mira@example.com")),
             Ok(("microsoft:mira@example.com", None, None)),
-            "Signed in to Microsoft as mira@example.com.";
+            "200 Signed in to Microsoft as mira@example.com. You can close this page.";
         ("microsoft", None, Some("private@example.com")),
             Err("that mailbox cannot be opened: ask its owner to share it"),
-            "Not signed in: that mailbox cannot be opened: ask its owner to share it.";
+            "200 Not signed in: that mailbox cannot be opened: ask its owner to share it.";
     };
     for ((provider, address, mailbox), expected, page_says) in cases {
         let server = server().await;
@@ -136,7 +136,7 @@ async fn account_is_the_owner_of_the_tokens() {
             assert_eq!(accounts.list().await.unwrap().len(), usize::from(expected.is_ok()));
             page
         });
-        assert!(page.contains(page_says), "{page}");
+        assert_eq!(page_text(&page), *page_says);
         match (finished, expected) {
             (Ok(finished), Ok((id, via, note))) => {
                 assert_eq!(finished.account.id, *id);

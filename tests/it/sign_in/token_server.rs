@@ -220,6 +220,13 @@ pub async fn get(url: &str) -> String {
     send(&url, &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).await
 }
 
+/// Returns the status and the text of such a page.
+pub fn page_text(page: &str) -> String {
+    let (head, text) = page.split_once("<p>").unwrap();
+    let status = head.split(' ').nth(1).unwrap();
+    format!("{status} {}", text.split_once("</p>").unwrap().0)
+}
+
 /// Sends bytes to the host of `url` and reads until the connection closes.
 pub async fn send(url: &url::Url, text: &str) -> String {
     let host = url.host_str().unwrap().trim_matches(['[', ']']);

@@ -47,8 +47,8 @@ async fn sealed_secret_opens_for_its_row_only() {
         ("account a", ""),
     ] {
         let error = again.unseal(identity, &SealedText::stored(text)).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Store);
-        assert!(error.message().contains("cannot be decrypted"), "{error}");
+        let what = format!("the secrets of {identity} cannot be decrypted with the current key");
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Store, what.as_str()));
     }
 }
 
@@ -121,7 +121,7 @@ async fn lost_key_file_is_not_replaced_while_needed() {
     for error in
         [store.unseal("x", &sealed).await.unwrap_err(), store.seal("x", b"z").await.unwrap_err()]
     {
-        assert!(error.message().contains("is missing"), "{error}");
+        assert_eq!(error.message(), format!("the key file {} is missing", key.display()));
     }
     assert!(!key.exists());
     // With the key file restored, the secrets open again.
@@ -139,10 +139,14 @@ async fn lost_key_file_is_not_replaced_while_needed() {
 #[tokio::test]
 async fn a_key_file_without_a_key_is_named() {
     let home = tempfile::tempdir().unwrap();
-    std::fs::write(home.path().join("key"), "not a key").unwrap();
+    let key = home.path().join("key");
+    std::fs::write(&key, "not a key").unwrap();
     let error = super::store(home.path()).seal("x", b"y").await.unwrap_err();
-    assert!(error.message().contains("has no key"), "{error}");
-    assert!(!error.to_string().contains("not a key"), "{error}");
+    let text = format!(
+        "the key file {} has no key: restore it from a backup, or move it away and sign in again",
+        key.display()
+    );
+    assert_eq!(error.to_string(), text);
 }
 
 #[tokio::test]
@@ -180,8 +184,11 @@ async fn unreachable_keychain_creates_no_new_key() {
         store.seal("x", b"y").await.unwrap_err(),
         store.unseal("x", &SealedText::stored("k1:AAAA")).await.unwrap_err(),
     ] {
-        assert!(error.message().contains("keychain cannot be read"), "{error}");
-        assert!(error.to_string().contains("DAYSHEET_KEY_STORE=file"), "{error}");
+        let what = "the key in the system's keychain cannot be read (";
+        let next = "unlock the keychain and try again, or set DAYSHEET_KEY_STORE=file and sign in \
+                    again";
+        let is_named = error.message().starts_with(what);
+        assert_eq!((is_named, error.next_step()), (true, Some(next)), "{error}");
     }
     assert!(!home.path().join("key").exists());
     // If the setting names the file, it is used.

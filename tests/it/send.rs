@@ -98,6 +98,11 @@ fn row(answer: &str) -> &str {
     answer.lines().nth(1).map_or(answer, str::trim)
 }
 
+/// Returns the result in the only row of an answer, or the answer if it is an error.
+fn result(answer: &str) -> &str {
+    row(answer).split('|').nth(2).unwrap_or(answer)
+}
+
 /// Another process knows that a draft was sent.
 #[tokio::test]
 async fn draft_is_sent_only_once() {
@@ -114,17 +119,6 @@ async fn draft_is_sent_only_once() {
 }
 
 #[tokio::test]
-async fn audit_log_has_neither_the_subject_nor_an_address_of_a_recipient() {
-    let _files = crate::common::postgres::in_files();
-    let mut senders = Senders::new().await;
-    let d = senders.draft("jonas@example.com").await;
-    send(&senders.process(&[]), &d).await;
-    let log = std::fs::read_to_string(senders.session.app.config.home.join("audit.jsonl")).unwrap();
-    assert!(log.contains("\"outcome\":\"sent\""), "{log}");
-    assert!(!log.contains("Lamps") && !log.contains("jonas@"), "{log}");
-}
-
-#[tokio::test]
 async fn sending_times_out_before_counting_as_unsent() {
     let mut senders = Senders::new().await;
     let d = senders.draft("jonas@example.com").await;
@@ -133,8 +127,13 @@ async fn sending_times_out_before_counting_as_unsent() {
     // Longer than the time for sending, and than the shortest time for looking for the message.
     senders.set_faults("delay=1100ms");
     let answer = send(&process, &d).await;
-    assert!(answer.contains("|unknown|"), "{answer}");
-    assert!(answer.contains("sending took too long; "), "{answer}");
+    assert_eq!(
+        row(&answer),
+        format!(
+            "{d}|send|unknown|\"sending took too long; call mail_send with it again in some \
+             minutes: that only checks, and sends nothing\""
+        )
+    );
     assert_eq!(senders.sent(), 0);
 }
 
@@ -143,11 +142,11 @@ async fn clock_set_back_decides_no_doubt() {
     let mut senders = Senders::new().await;
     let d = senders.draft("jonas@example.com").await;
     senders.set_faults("reset=1,writes=1");
-    assert!(send(&senders.process(&[]), &d).await.contains("|unknown|"));
+    assert_eq!(result(&send(&senders.process(&[]), &d).await), "unknown");
     senders.set_faults("");
     let day_before = ManualClock::at(clock::now() - SignedDuration::from_hours(24));
     let answer = send(&senders.process_at(day_before.clock(), &[]), &d).await;
-    assert!(answer.contains("|unknown|"), "{answer}");
+    assert_eq!(result(&answer), "unknown");
     assert_eq!(senders.sent(), 0);
 }
 
@@ -159,15 +158,17 @@ async fn only_one_of_many_processes_sends() {
     let calls = processes.iter().map(|process| send(process, &d));
     let answers = futures_util::future::join_all(calls).await;
     assert_eq!(senders.sent(), 1, "{answers:#?}");
-    let (sent, others): (Vec<_>, Vec<_>) =
-        answers.iter().partition(|answer| answer.contains("|send|sent|"));
-    assert_eq!(sent.len(), 1, "{answers:#?}");
     // Every other answer says that the draft was sent or is being sent, not that it does not exist.
-    let answer = |answer: &&String| {
-        answer.contains("|send|already sent|")
-            || answer.contains("an earlier call may be sending it")
-    };
-    assert!(others.iter().all(answer), "{answers:#?}");
+    let others = [
+        format!("{d}|send|already sent|as m1; nothing was sent now"),
+        format!(
+            "{d}|send|unknown|\"an earlier call may be sending it, or may have sent it; call \
+             mail_send with it again in some minutes: that only checks, and sends nothing\""
+        ),
+    ];
+    let mut rows: Vec<&str> = answers.iter().map(|answer| row(answer)).collect();
+    rows.retain(|row| others.iter().all(|other| other != row));
+    assert_eq!(rows, [format!("{d}|send|sent|m1, to 1")], "{answers:#?}");
 }
 
 /// Clients dismiss a question themselves if no user is present, and newer ones end the call with
@@ -240,7 +241,7 @@ async fn draft_changed_after_confirmation_is_not_sent() {
         );
         assert_eq!(senders.sent(), sent);
         // The next call sends the message.
-        assert!(send(&process, &d).await.contains("|sent|"));
+        assert_eq!(result(&send(&process, &d).await), "sent");
     }
 }
 
@@ -251,11 +252,15 @@ async fn new_recipients_need_confirmation_after_untrusted_mail() {
     let mut senders = Senders::new().await;
     let fresh = senders.draft("zoe@example.org").await;
     call(&senders.process(&[]), &NonInteractive, "mail_search", json!({})).await;
-    for (hours, asks) in [(0, true), (23, true), (1, false)] {
+    let refused = format!(
+        "error: this mailbox has never written to zoe@example.org, text of unknown senders was \
+         shown recently, and this client cannot ask the user: ask the user to send {fresh} in the \
+         mail program, or to run `daysheet call mail_send id={fresh}` in a terminal"
+    );
+    for (hours, expected) in [(0, &*refused), (23, &refused), (1, "sent")] {
         senders.time.advance(Duration::from_secs(hours * 3600));
         let answer = send(&senders.process(&[]), &fresh).await;
-        assert_eq!(answer.contains("never written to zoe@example.org"), asks, "{answer}");
-        assert_eq!(answer.contains("|sent|"), !asks, "{answer}");
+        assert_eq!(result(&answer), expected);
     }
 }
 

@@ -221,6 +221,11 @@ pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
     config
 }
 
+/// Returns the first of these words that a text has.
+pub fn first_of<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
+    words.iter().copied().find(|word| text.contains(word))
+}
+
 /// Returns the values of one column of a JSON document's table, as text.
 pub fn column(document: &Value, table: &str, name: &str) -> Vec<String> {
     document[table]

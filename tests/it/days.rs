@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use toon_format::DecodeOptions;
 
-use crate::support::{ME, Session, column, config};
+use crate::support::{ME, Session, column, config, first_of};
 
 /// The setting with the seed of a run to repeat, a number.
 const SEED: &str = "DAYSHEET_TEST_SEED";
@@ -264,7 +264,7 @@ impl Day {
             all["limit"] = 100.into();
             all["budget"] = 100_000.into();
             let (whole, notes) = self.call(tool, all).await;
-            assert!(!notes.contains("cursor="), "more than one page: {notes}");
+            assert_eq!(whole.get("next"), None, "more than one page: {notes}");
             let mut next = arguments;
             next["limit"] = 9.into();
             let mut paged = Vec::new();
@@ -280,6 +280,10 @@ impl Day {
         }
     }
 
+    fn check_shown(&self, text: &str, words: &str) {
+        assert_eq!(first_of(text, &[words]), Some(words), "at {}: {text}", self.now);
+    }
+
     /// Creates, changes and deletes an event of an account, and checks its time.
     async fn write_events(&mut self, account: &str) {
         let (begun, _) = self.call("changes", json!({"kinds": ["events"]})).await;
@@ -288,7 +292,7 @@ impl Day {
         let call = json!({"account": account, "if_conflict": "ignore", "events": [event]});
         let (saved, text) = self.call("calendar_save", call).await;
         let echo = format!("start: tomorrow 13h15 = {} 13h15", weekday(tomorrow));
-        assert!(text.contains(&echo), "{echo} is missing at {}: {text}", self.now);
+        self.check_shown(&text, &echo);
         let id = column(&saved, "events", "id").remove(0);
         let later = json!({"id": id, "if_conflict": "ignore", "events": [{"start": "14h30"}]});
         self.call("calendar_save", later).await;
@@ -298,9 +302,9 @@ impl Day {
         let start = format!("{} 14h30", weekday(tomorrow));
         assert_eq!(column(&found, "events", "start"), [start], "{text}");
         let of_day = self.call("brief", json!({"from": "tomorrow"})).await.1;
-        assert!(of_day.contains("Zircon"), "at {}: {of_day}", self.now);
+        self.check_shown(&of_day, "Zircon");
         let (_, text) = self.call("changes", json!({"cursor": begun["next"]})).await;
-        assert!(text.contains("Zircon"), "at {}: {text}", self.now);
+        self.check_shown(&text, "Zircon");
         self.call("calendar_delete", json!({"id": id})).await;
         let (found, text) = self.call("calendar_search", day).await;
         assert_eq!(column(&found, "events", "id"), Vec::<String>::new(), "{text}");
@@ -314,8 +318,8 @@ impl Day {
         let (drafted, _) = self.call("mail_draft", draft).await;
         let send = json!({"id": drafted["draft"]});
         self.call("mail_send", send.clone()).await;
-        let (_, again) = self.call("mail_send", send).await;
-        assert!(again.contains("already sent"), "at {}: {again}", self.now);
+        let (again, text) = self.call("mail_send", send).await;
+        assert_eq!(column(&again, "outcomes", "result"), ["already sent"], "{text}");
         let sent = json!({"account": account, "q": "in:sent \"Kiln log\" after:yesterday"});
         let (found, text) = self.call("mail_search", sent).await;
         assert_eq!(column(&found, "messages", "subject"), [subject], "{text}");

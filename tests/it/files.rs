@@ -60,7 +60,7 @@ fn files_outside_allowed_folders_are_refused() {
         ("sub", ErrorKind::Argument, "is not a file"),
         ("pipe", ErrorKind::Argument, "is not a file"),
         ("missing", ErrorKind::NotFound, "does not exist"),
-        ("a\0.txt", ErrorKind::Argument, "NUL"),
+        ("a\0.txt", ErrorKind::Argument, "has NUL in it"),
         ("/dev/zero", ErrorKind::Argument, "outside the allowed folders"),
         // Missing files outside the allowed folders cause the same error as existing ones.
         ("../secret/none", ErrorKind::Argument, "outside the allowed folders"),
@@ -74,7 +74,7 @@ fn files_outside_allowed_folders_are_refused() {
     ] {
         let error = folders.read(input, 100).unwrap_err();
         assert_eq!(error.kind(), kind, "{input}: {error}");
-        assert!(error.message().contains(why), "{input}: {error}");
+        assert!(error.message().ends_with(why), "{input}: {error}");
     }
     assert_eq!(folders.read("inside", 100).unwrap().bytes, b"one/sub/b.txt");
     let error = folders.read("a.txt", 8).unwrap_err();
@@ -82,9 +82,8 @@ fn files_outside_allowed_folders_are_refused() {
     // Allowing a parent of the state folder does not make the state folder readable.
     let wide = AllowedFolders::new(&[root.to_path_buf()], &root.join("home"));
     assert_eq!(wide.read("secret/id", 100).unwrap().bytes, b"secret/id");
-    assert!(
-        wide.read("home/key", 100).unwrap_err().message().contains("outside the allowed folders")
-    );
+    let error = wide.read("home/key", 100).unwrap_err();
+    assert!(error.message().ends_with("is outside the allowed folders"), "{error}");
 }
 
 #[cfg(unix)]

@@ -105,18 +105,19 @@ fn expected(
             u16::try_from(local.hour()).unwrap() * 60 + u16::try_from(local.minute()).unwrap();
         (local.weekday().to_monday_zero_offset(), half_hours)
     };
+    let within = |from: u16, to: u16, minute: u16| (from * 30..to * 30).contains(&minute);
     let works = |tick: i64| {
         let (_, minute) = local(tick, zone);
-        let in_hours = daily.is_none_or(|(from, to)| (from * 30..to * 30).contains(&minute));
+        let in_hours = daily.is_none_or(|(from, to)| within(from, to, minute));
         let all = people.iter().all(|(known, _, work)| {
             if let Some((days, from, to, other)) = work.as_ref().filter(|_| *known) {
                 let zone = TimeZone::get(ZONES[usize::from(*other)]).unwrap();
                 let (day, minute) = local(tick, &zone);
-                days.contains(&day) && (from * 30..to * 30).contains(&minute)
+                days.contains(&day) && within(*from, *to, minute)
             } else {
                 let (day, minute) = local(tick, zone);
                 let (from, to) = daily.unwrap_or((18, 34));
-                day < 5 && (from * 30..to * 30).contains(&minute)
+                day < 5 && within(from, to, minute)
             }
         });
         any || in_hours && all

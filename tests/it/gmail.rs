@@ -11,7 +11,7 @@ use daysheet_sandbox::FaultRates;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::{ME, Session, agree, column, mailboxes, write_message};
+use crate::support::{ME, Session, agree, column, first_of, mailboxes, write_message};
 
 #[tokio::test]
 async fn only_fields_that_columns_need_are_requested() {
@@ -98,23 +98,28 @@ async fn same_text_has_the_same_fence() {
 #[tokio::test]
 async fn every_sample_message_is_readable() {
     let mut session = Session::sample().await;
-    let found = session.json("mail_search", json!({"q": "in:anywhere", "limit": 100})).await;
-    let ids = column(&found, "messages", "id");
+    let page = session.json("mail_search", json!({"q": "in:anywhere", "limit": 100})).await;
+    let ids = column(&page, "messages", "id");
     assert_eq!(ids.len(), 60);
     for ids in ids.chunks(10) {
         let read = session.json("mail_read", json!({"ids": ids, "quoted": true})).await;
         for (id, text) in ids.iter().zip(column(&read, "bodies", "text")) {
             assert!(text.trim().len() > 20, "{id}: {text}");
-            assert!(!text.contains('\u{fffd}'), "{id}: {text}");
-            assert!(!text.contains("IGNORE ALL PREVIOUS"), "{id}: {text}");
+            assert_eq!(first_of(&text, &["\u{fffd}", "IGNORE ALL PREVIOUS"]), None, "{id}: {text}");
             let odd: Vec<_> =
                 text.chars().filter(|c| daysheet_core::text::is_invisible(*c)).collect();
             assert!(odd.len() < 4, "{id}: {odd:?}");
         }
     }
-    for subject in column(&found, "messages", "subject") {
-        assert!(!subject.contains("=?") && !subject.contains('\u{fffd}'), "{subject}");
+    for subject in column(&page, "messages", "subject") {
+        assert_eq!(first_of(&subject, &["=?", "\u{fffd}"]), None, "{subject}");
     }
+}
+
+/// Returns the id of the output that a shortened answer names.
+fn output(document: &str) -> String {
+    let (_, id) = document.split_once("whole: output_read id=").unwrap();
+    id.split('"').next().unwrap().to_owned()
 }
 
 /// A message of 200 KB is shown as a window. The offsets in the window lead to all omitted text.
@@ -140,12 +145,12 @@ async fn windowed_long_body_loses_nothing() {
     let blocks = session.ok("mail_read", json!({"ids": ids, "budget": 2000})).await;
     let tokens: usize = blocks.iter().map(|block| count::tokens(block)).sum();
     assert!((1_600..=2_000).contains(&tokens), "{tokens}");
-    assert!(blocks.iter().any(|block| block.contains("\nJust this.\n")));
-    let (_, id) = blocks[0].split_once("whole: output_read id=").unwrap();
-    let (id, _) = id.split_once('"').unwrap();
+    let lines = |block: &String| block.lines().count();
+    let (short, windowed) = if lines(&blocks[1]) == 3 { (1, 2) } else { (2, 1) };
+    assert_eq!(blocks[short].lines().nth(1), Some("Just this."));
+    let id = output(&blocks[0]);
 
-    let block = blocks.iter().find(|block| block.contains("line number 0 of")).unwrap();
-    let lines: Vec<&str> = block.lines().collect();
+    let lines: Vec<&str> = blocks[windowed].lines().collect();
     let word = lines[0].split(' ').nth(1).unwrap();
     let mut text = Vec::new();
     for line in &lines[1..lines.len() - 1] {
@@ -176,8 +181,7 @@ async fn output_is_continued_by_another_process() {
     let mut session = Session::sample().await;
     let arguments = json!({"detail": "full", "limit": 60, "budget": 1500});
     let blocks = session.ok("mail_search", arguments.clone()).await;
-    let (_, id) = blocks[0].split_once("whole: output_read id=").unwrap();
-    let id = id.split('"').next().unwrap().to_owned();
+    let id = output(&blocks[0]);
     let here = session.ok("output_read", json!({"id": id, "limit": 9})).await;
     let mut other = Session::in_home(session.home, None).await;
     let there = other.ok("output_read", json!({"id": id, "limit": 9})).await;
@@ -220,10 +224,10 @@ async fn output_is_continued_by_another_process() {
 async fn no_mail_is_kept_on_disk() {
     let mut session = Session::sample().await;
     let page = session.json("mail_search", json!({"q": "in:anywhere", "limit": 100})).await;
-    assert!(page.to_string().contains("Guest list"), "{page}");
+    assert_eq!(first_of(&page.to_string(), &["Guest list"]), Some("Guest list"));
     let short = json!({"q": "in:anywhere", "limit": 60, "detail": "full", "budget": 1500});
     let blocks = session.ok("mail_search", short).await;
-    assert!(blocks[0].contains("whole: output_read id="), "{blocks:?}");
+    output(&blocks[0]);
     let next = session.json("mail_search", json!({"q": "in:anywhere", "limit": 7})).await;
     session.ok("mail_search", json!({"cursor": next["next"]})).await;
     session.ok("mail_read", json!({"ids": column(&page, "messages", "id")[..9]})).await;
@@ -247,10 +251,9 @@ async fn no_mail_is_kept_on_disk() {
     }
     let files = String::from_utf8_lossy(&files);
     // The ids are present, so the right files were searched.
-    assert!(files.contains(&column(&page, "messages", "provider_id")[0]));
-    for text in ["Guest list", "anselm", "Anselm", "Kilns in", title.as_str()] {
-        assert!(!files.contains(text), "{text}");
-    }
+    let id = column(&page, "messages", "provider_id").remove(0);
+    assert_eq!(first_of(&files, &[&id]), Some(&*id));
+    assert_eq!(first_of(&files, &["Guest list", "anselm", "Anselm", "Kilns in", title]), None);
 }
 
 /// Mail that arrives between two chunks does not move rows.
@@ -298,10 +301,11 @@ async fn expired_token_is_refreshed_and_revoked_grant_reported() {
     session.sandbox.expire_access_tokens();
     session.ok("mail_search", json!({"limit": 5})).await;
     session.sandbox.revoke_all();
-    let expected = session.error("mail_search", json!({"limit": 5})).await;
-    assert!(expected.contains(ME), "{expected}");
-    assert!(expected.contains("7 days"), "{expected}");
-    assert!(expected.ends_with("run `daysheet account add google`"), "{expected}");
+    assert_eq!(
+        session.error("mail_search", json!({"limit": 5})).await,
+        "the Google grant of mira@example.com was refused (expired or revoked; projects in Testing \
+         mode lose grants after 7 days): run `daysheet account add google`"
+    );
     let accounts = session.json("accounts", json!({})).await;
     assert_ne!(column(&accounts, "accounts", "status"), ["ok"]);
     // Microsoft gives fewer details of the reason.
@@ -310,8 +314,8 @@ async fn expired_token_is_refreshed_and_revoked_grant_reported() {
     session.sandbox.expire_access_tokens();
     session.ok("mail_search", json!({"limit": 5})).await;
     session.sandbox.revoke_all();
-    let expected = session.error("mail_search", json!({"limit": 5})).await;
-    assert!(expected.ends_with("run `daysheet account add microsoft`"), "{expected}");
+    let error = session.error("mail_search", json!({"limit": 5})).await;
+    assert!(error.ends_with("run `daysheet account add microsoft`"), "{error}");
 }
 
 #[tokio::test]
@@ -370,8 +374,11 @@ async fn large_messages_are_listed_and_read() {
     assert_eq!(column(&read, "bodies", "text"), ["small text"]);
     assert_eq!(column(&read, "attachments", "name"), ["big.zip"]);
     assert_eq!(column(&read, "attachments", "size"), [(30 << 20).to_string()]);
-    let raw = session.error("mail_read", json!({"ids": ids, "body": "raw"})).await;
-    assert!(raw.contains("too many to show raw (5242880): read it with body=text"), "{raw}");
+    assert_eq!(
+        session.error("mail_read", json!({"ids": ids, "body": "raw"})).await,
+        "m2: the message is 41943358 bytes, too many to show raw (5242880): read it with body=text \
+         or body=headers"
+    );
 }
 
 /// Ten long messages are not held in memory at once. Later ones are behind a cursor, and none is
@@ -392,8 +399,7 @@ async fn long_messages_are_left_to_the_cursor() {
     let ids = column(&found, "messages", "id");
     assert_eq!(ids.len(), 10);
     let blocks = session.ok("mail_read", json!({"ids": ids, "budget": 4000})).await;
-    let notes = blocks.last().unwrap();
-    assert!(notes.contains("messages: 8; 2 more messages: cursor=p1"), "{notes}");
+    assert_eq!(blocks.last().unwrap(), "messages: 8; 2 more messages: cursor=p1");
     let blocks = session.ok("mail_read", json!({"cursor": "p1", "budget": 4000})).await;
-    assert!(blocks.last().unwrap().contains("messages: 2"), "{blocks:?}");
+    assert_eq!(blocks.last().unwrap(), "messages: 2");
 }

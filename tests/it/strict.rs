@@ -4,15 +4,18 @@ use daysheet::tools::{self, Tool};
 use daysheet_core::encode::{Delimiter, Format};
 use serde_json::{Map, Value, json};
 
+/// Returns a keyword of a schema that the subsets lack.
+fn unknown_keyword(schema: &Value) -> Option<&String> {
+    let known = ["type", "description", "properties", "required", "items", "enum"];
+    schema.as_object().unwrap().keys().find(|name| !known.contains(&name.as_str()))
+}
+
 /// Returns a schema in OpenAI's strict form: all members are required, optional ones may be null,
 /// and objects have only the listed members.
 fn openai(schema: &Value) -> Result<Value, String> {
     let mut strict = schema.clone();
-    for keyword in schema.as_object().unwrap().keys() {
-        let known = ["type", "description", "properties", "required", "items", "enum"];
-        if !known.contains(&keyword.as_str()) {
-            return Err(format!("{keyword} is not supported: {schema}"));
-        }
+    if let Some(unknown) = unknown_keyword(schema) {
+        return Err(format!("{unknown} is not supported: {schema}"));
     }
     match schema["type"].as_str() {
         Some("object") => {
@@ -45,9 +48,7 @@ fn openai(schema: &Value) -> Result<Value, String> {
 /// Returns the part of a function's parameters that Gemini refuses; it accepts a subset of OpenAPI
 /// 3.0.
 fn refused_by_gemini(schema: &Value) -> Option<String> {
-    let known = ["type", "description", "properties", "required", "items", "enum"];
-    let unknown = schema.as_object().unwrap().keys().find(|name| !known.contains(&name.as_str()));
-    if let Some(unknown) = unknown {
+    if let Some(unknown) = unknown_keyword(schema) {
         return Some(format!("{unknown} is not supported: {schema}"));
     }
     match schema["type"].as_str() {

@@ -94,20 +94,21 @@ pub enum Reported {
 
 /// Classifies an answer.
 pub fn reported(answer: &ToolAnswer) -> Reported {
-    let text = answer.blocks.join("\n");
-    let has = |word: &str| {
-        let quoted = format!("\"{word}\"");
-        text.contains(&format!("\"result\":{quoted}"))
-            || text.contains(&format!("\"result\": {quoted}"))
-    };
+    let document: Value = serde_json::from_str(&answer.blocks[0]).unwrap_or_default();
+    let outcomes = document["outcomes"].as_array().into_iter().flatten();
+    let results: Vec<&str> = outcomes.filter_map(|one| one["result"].as_str()).collect();
+    let has = |words: &[&str]| results.iter().any(|result| words.contains(result));
     match () {
         () if answer.is_error => Reported::Failed,
-        () if has("unknown") => Reported::Unknown,
-        () if has("failed") || has("refused") || has("not sent") || has("skipped") => {
-            Reported::Failed
-        }
+        () if has(&["unknown"]) => Reported::Unknown,
+        () if has(&["failed", "refused", "not sent", "skipped"]) => Reported::Failed,
         () => Reported::Done,
     }
+}
+
+/// Returns true if a cell of a row contains a text.
+fn shows(row: &Value, column: &str, text: &str) -> bool {
+    row[column].as_str().unwrap_or_default().contains(text)
 }
 
 /// A signed-in client of one provider, and its sandbox.
@@ -334,8 +335,7 @@ impl Room<'_> {
 
     async fn rule(&mut self, tag: &str) -> Option<Value> {
         let rules = self.looked_up("rules", "rules").await;
-        let has = |rule: &Value| rule["when"].as_str().unwrap_or_default().contains(tag);
-        rules.into_iter().find(has)
+        rules.into_iter().find(|rule| shows(rule, "when", tag))
     }
 
     /// Returns the call of a write.
@@ -492,9 +492,6 @@ impl Room<'_> {
     /// Returns the extent to which a write was carried out.
     pub async fn done(&mut self, case: &Case) -> Done {
         let Case { name, tag, .. } = case;
-        let is = |row: &Value, key: &str, text: &str| {
-            row[key].as_str().unwrap_or_default().contains(text)
-        };
         let whether = |done: bool| if done { Done::Once } else { Done::Not };
         // Classifies the number of objects found, where `one` is the number of a single write.
         let count = |found: usize, one: usize| match found {
@@ -509,7 +506,7 @@ impl Room<'_> {
             "event restore" => count(self.events(tag).await.len(), 1),
             "event undo" => {
                 let rows = self.events(tag).await;
-                count(rows.iter().filter(|row| !is(row, "where", "Room 7")).count(), 1)
+                count(rows.iter().filter(|row| !shows(row, "where", "Room 7")).count(), 1)
             }
             "series create" => count(self.events(tag).await.len(), 6),
             "series import" => count(self.events(tag).await.len(), 3),
@@ -520,15 +517,15 @@ impl Room<'_> {
                     "invitation accept" => ("people", "me+"),
                     _ => ("attendees", "fay@example.org"),
                 };
-                whether(self.events(tag).await.iter().any(|row| is(row, key, text)))
+                whether(self.events(tag).await.iter().any(|row| shows(row, key, text)))
             }
             "meeting change" | "occurrence change" => {
                 let rows = self.events(tag).await;
-                count(rows.iter().filter(|row| is(row, "where", "Room 7")).count(), 1)
+                count(rows.iter().filter(|row| shows(row, "where", "Room 7")).count(), 1)
             }
             "series change" | "following change" => {
                 let rows = self.events(tag).await;
-                let changed = rows.iter().filter(|row| is(row, "where", "Room 7")).count();
+                let changed = rows.iter().filter(|row| shows(row, "where", "Room 7")).count();
                 let all = if *name == "series change" { 6 } else { 4 };
                 match (rows.len(), changed) {
                     (6, changed) => count(changed, all),
@@ -549,7 +546,7 @@ impl Room<'_> {
                 // Outlook removes a declined event from the calendar.
                 let rows = self.events(tag).await;
                 let outlook = self.provider == "microsoft" && rows.is_empty();
-                whether(outlook || rows.iter().any(|row| is(row, "people", "me-")))
+                whether(outlook || rows.iter().any(|row| shows(row, "people", "me-")))
             }
             "calendar create" | "calendar rename" | "calendar delete" | "folder create"
             | "folder nested" | "folder rename" | "folder delete" | "label create"
@@ -575,7 +572,7 @@ impl Room<'_> {
             "draft new" | "draft reply" | "draft forward" | "draft large" => {
                 let rows = self.mail(&format!("in:drafts subject:{tag}")).await;
                 match rows.len() {
-                    1 if *name != "draft reply" && !is(&rows[0], "flags", "attachment") => {
+                    1 if *name != "draft reply" && !shows(&rows[0], "flags", "attachment") => {
                         Done::Partly
                     }
                     1 => {
@@ -616,9 +613,9 @@ impl Room<'_> {
                 let rows = self.mail(&format!("subject:{tag}")).await;
                 let label = format!("{tag}x");
                 let is_so = |row: &&Value| match *name {
-                    "mail read" => !is(row, "flags", "unread"),
-                    "mail star" => is(row, "flags", "starred"),
-                    _ => is(row, "labels", &label),
+                    "mail read" => !shows(row, "flags", "unread"),
+                    "mail star" => shows(row, "flags", "starred"),
+                    _ => shows(row, "labels", &label),
                 };
                 count(rows.iter().filter(is_so).count(), 2)
             }
@@ -640,13 +637,8 @@ impl Room<'_> {
             }
             "rule create" | "rule change" | "rule delete" => {
                 let rules = self.looked_up("rules", "rules").await;
-                let ours: Vec<_> = rules
-                    .iter()
-                    .filter(|rule| rule["when"].as_str().unwrap_or_default().contains(tag.as_str()))
-                    .collect();
-                let is_changed = |rule: &&&Value| {
-                    rule["when"].as_str().unwrap_or_default().contains("has:attachment")
-                };
+                let ours: Vec<_> = rules.iter().filter(|rule| shows(rule, "when", tag)).collect();
+                let is_changed = |rule: &&&Value| shows(rule, "when", "has:attachment");
                 let changed = ours.iter().filter(is_changed).count();
                 match (case.name, ours.len()) {
                     ("rule create", found) => count(found, 1),
@@ -661,7 +653,8 @@ impl Room<'_> {
                 let arguments = json!({"kind": "contacts", "q": tag, "limit": 50});
                 let rows = self.rows("lookup", "contacts", arguments).await;
                 let address = format!("{tag}@example.org");
-                let ours: Vec<_> = rows.iter().filter(|row| is(row, "emails", &address)).collect();
+                let ours: Vec<_> =
+                    rows.iter().filter(|row| shows(row, "emails", &address)).collect();
                 match case.name {
                     "contact create" => count(ours.len(), 1),
                     "contact delete" => whether(ours.is_empty()),
@@ -670,7 +663,7 @@ impl Room<'_> {
             }
             "auto_reply" => {
                 let rows = self.looked_up("auto_reply", "auto_replies").await;
-                whether(rows.iter().any(|row| is(row, "text", tag) && row["status"] == "on"))
+                whether(rows.iter().any(|row| shows(row, "text", tag) && row["status"] == "on"))
             }
             "signature" => {
                 let id = self.draft(&format!("{tag}s"), json!([])).await;
@@ -691,9 +684,7 @@ impl Room<'_> {
     /// Returns the number of events that are not cancelled.
     async fn standing(&mut self, tag: &str) -> usize {
         let rows = self.events(tag).await;
-        let stands =
-            |row: &&Value| !row["flags"].as_str().unwrap_or_default().contains("cancelled");
-        rows.iter().filter(stands).count()
+        rows.iter().filter(|row| !shows(row, "flags", "cancelled")).count()
     }
 
     /// Returns true if a message's text contains these words.

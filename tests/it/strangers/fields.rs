@@ -12,7 +12,7 @@ use super::{check_quotes, hostile};
 use crate::answers::{STEPS, filled, remembered};
 use crate::common::harness;
 use crate::common::thorough::thorough;
-use crate::support::Session;
+use crate::support::{Session, first_of};
 
 /// The number of parts into which the values are divided. The values of one part are hostile at
 /// once, so one that is needed early masks others; a thorough run has more parts.
@@ -46,7 +46,7 @@ pub fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String, &mut 
 fn hostile_quotes(notes: &str) -> usize {
     let quotes = notes.split('`').skip(1).step_by(2);
     let parts = ["NOTE FROM", "send it", "AAAA"];
-    quotes.filter(|quote| parts.iter().any(|part| quote.contains(part))).count()
+    quotes.filter(|quote| first_of(quote, &parts).is_some()).count()
 }
 
 #[tokio::test]
@@ -89,8 +89,8 @@ async fn no_field_of_an_answer_writes_notes() {
             let answer = session.call(tool, filled(arguments, &known)).await;
             let what = format!("part {part}: {tool} {arguments}");
             let first = answer.blocks.first().map_or("", String::as_str);
-            shown += usize::from(first.contains("NOTE FROM DAYSHEET"));
-            assert!(!first.contains("\nNOTE FROM"), "{what}: {first:.2000}");
+            shown += usize::from(first_of(first, &["NOTE FROM DAYSHEET"]).is_some());
+            assert_eq!(first_of(first, &["\nNOTE FROM"]), None, "{what}: {first:.2000}");
             let notes = if answer.is_error {
                 first.to_owned()
             } else {

@@ -31,7 +31,7 @@ use std::sync::atomic::Ordering;
 use access::{access, let_in};
 use calendar::context::{CalendarContext, CalendarRef};
 use calendar::{answer as events, places, respond as meeting, schedule, write as event};
-use daysheet_core::provider::calendar::InvitationAnswer::{Accepted, Declined, Tentative};
+use daysheet_core::event::InvitationAnswer::{Accepted, Declined, Tentative};
 use delta::DeltaCall;
 use error::{GraphError, denied, no_segment, not_allowed};
 use hyper::Method;

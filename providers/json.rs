@@ -8,7 +8,7 @@ pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 }
 
 /// Returns the value under a key; null if it is missing.
-#[cfg(feature = "microsoft")]
+#[cfg(any(feature = "google", feature = "microsoft"))]
 pub fn nested<'v>(value: &'v Value, key: &str) -> &'v Value {
     value.get(key).unwrap_or(&Value::Null)
 }

@@ -18,8 +18,14 @@ pub fn hash(id: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 }
 
-/// Returns the error about a service's object that is not an event: it has no id or no time. If it
-/// answers a write, the write has been made.
+/// Returns the error about the answer to a write of an event that has no id or no time: the write has
+/// been made, although it cannot be shown.
+pub fn written_unreadably(service: &str) -> Error {
+    let what = format!("{service} returned no event that can be read; it may have been written");
+    Error::new(ErrorKind::Network, what).next("check before retrying")
+}
+
+/// Returns the error about a service's object that is not an event: it has no id or no time.
 pub fn not_readable(service: &str) -> Error {
     let what = format!("{service}'s answer has an event without an id or a time");
     Error::new(ErrorKind::Provider(200), what).next("look at the event where it was created")

@@ -26,7 +26,7 @@ const FIELDS: &[TableColumn] = &TableName("busy").columns([
     ]),
     field("end", End, "When it ends; time only if on the same day.").level(Key).sources(&[
         (Google, Until(&GOOGLE_START, &GoogleWhen("end"))),
-        (Microsoft, Until(&GRAPH_START, &GraphWhen("end", ""))),
+        (Microsoft, Until(&GRAPH_START, &GraphWhen("end"))),
         (Local, Until(&GOOGLE_START, &GoogleWhen("end"))),
     ]),
     field("show", Text, "busy, tentative, oof or elsewhere; Google says busy for all.")
@@ -45,7 +45,7 @@ pub const BUSY_TITLE: TableColumn = field("title", Text, "Title of the event.")
     .sources(&[(Microsoft, Path("subject"))]);
 
 const GOOGLE_START: ValueSource = GoogleWhen("start");
-const GRAPH_START: ValueSource = GraphWhen("start", "");
+const GRAPH_START: ValueSource = GraphWhen("start");
 
 const GRAPH_STATUS: &[(&str, ValueSource)] = &[
     ("tentative", Is("status", "tentative")),

@@ -91,7 +91,7 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
     field("due", Start, "When its flag is due; Outlook only. No column if none is.")
         .level(More)
         .sparse()
-        .sources(&[(Microsoft, GraphWhen("flag/dueDateTime", ""))]),
+        .sources(&[(Microsoft, GraphWhen("flag/dueDateTime"))]),
     field("message_id", Text, "Its Message-ID, the same in every mailbox (RFC 5322).")
         .level(More)
         .untrusted(200)

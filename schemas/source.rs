@@ -5,8 +5,8 @@
 
 /// The source of a cell's value in a provider's JSON.
 ///
-/// Paths are object keys joined by `/`. Every variant is pure over one JSON object; a
-/// missing value reads as null. Values that only one column has are in [`ColumnReader`].
+/// Paths are object keys joined by `/`. Every variant but [`ValueSource::Event`] is pure over one JSON
+/// object; a missing value reads as null. Values that only one column has are in [`ColumnReader`].
 #[derive(Debug, Clone, Copy)]
 pub enum ValueSource {
     /// The provider has no such value.
@@ -34,9 +34,8 @@ pub enum ValueSource {
     /// The object at a path with a `date`, or a `dateTime` and its offset
     /// (Google Calendar).
     GoogleWhen(&'static str),
-    /// The object at a path with a local `dateTime` and its `timeZone`; a date if the flag at the
-    /// second path is true (Graph).
-    GraphWhen(&'static str, &'static str),
+    /// The object at a path with a local `dateTime` and its `timeZone` (Graph).
+    GraphWhen(&'static str),
     /// The second time, as the end of an event that begins at the first.
     Until(&'static ValueSource, &'static ValueSource),
     /// The first header field with this name, as text (Gmail).

@@ -85,11 +85,8 @@ impl Calendars for GoogleCalendar {
     }
 
     async fn event(&self, ids: &[EventId]) -> Vec<Result<Event>> {
-        join_all(ids.iter().map(|id| async move {
-            let (calendar, event) = self.split(id).await?;
-            self.readable(self.fetch(&calendar, &event).await?)
-        }))
-        .await
+        let found = join_all(ids.iter().map(|id| self.fetch_by_id(id))).await;
+        found.into_iter().map(|event| self.readable(event?)).collect()
     }
 
     async fn by_uid(&self, uid: &str) -> Result<Vec<Event>> {
@@ -140,7 +137,7 @@ impl Calendars for GoogleCalendar {
         event: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Event> {
-        self.readable(self.insert(calendar, event, notify).await?)
+        self.written(self.insert(calendar, event, notify).await?)
     }
 
     async fn update(
@@ -149,7 +146,7 @@ impl Calendars for GoogleCalendar {
         change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Event> {
-        self.readable(self.patch(&current.wire, change, notify).await?)
+        self.written(self.patch(&current.wire, change, notify).await?)
     }
 
     /// Deletes an event. A message to the guests cannot be included: Google's own mail only says
@@ -168,11 +165,11 @@ impl Calendars for GoogleCalendar {
     }
 
     async fn restore(&self, before: &Event, now: Option<&Event>) -> Result<Event> {
-        self.readable(self.put_back(&before.wire, now.map(|now| &now.wire)).await?)
+        self.written(self.put_back(&before.wire, now.map(|now| &now.wire)).await?)
     }
 
     async fn respond(&self, current: &Event, response: &InvitationReply) -> Result<Option<Event>> {
-        self.readable(self.answer(&current.wire, response).await?).map(Some)
+        self.written(self.answer(&current.wire, response).await?).map(Some)
     }
 
     async fn forward(&self, current: &Event, to: &[String], _comment: Option<&str>) -> Result<()> {

@@ -35,7 +35,7 @@ use super::response::{DENIED, not_ours};
 use crate::json::{is, text};
 use crate::limiter::rehearse;
 use crate::net;
-use crate::written::{has_values, not_readable};
+use crate::written::{has_values, not_readable, written_unreadably};
 
 /// The properties of a calendar that are requested.
 const CALENDAR: &str = "id,name,canEdit,canShare,isDefaultCalendar,owner";
@@ -72,6 +72,14 @@ impl OutlookCalendar {
     /// [`ErrorKind::Provider`] if it has no id or no time.
     fn readable(&self, wire: Value) -> Result<Event> {
         facts::event(wire, &self.address).ok_or_else(|| not_readable("Outlook"))
+    }
+
+    /// Makes the event that a write returned.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Network`], because the write has been made, if it has no id or no time.
+    fn written(&self, wire: Value) -> Result<Event> {
+        facts::event(wire, &self.address).ok_or_else(|| written_unreadably("Outlook"))
     }
 
     /// Makes events from Graph's objects. Unreadable objects are left out.
@@ -243,7 +251,7 @@ impl Calendars for OutlookCalendar {
         event: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Event> {
-        self.readable(write::create(&self.graph, calendar, event, notify).await?)
+        self.written(write::create(&self.graph, calendar, event, notify).await?)
     }
 
     async fn update(
@@ -252,7 +260,7 @@ impl Calendars for OutlookCalendar {
         change: &EventPatch,
         notify: GuestNotice,
     ) -> Result<Event> {
-        self.readable(write::update(&self.graph, &current.wire, change, notify).await?)
+        self.written(write::update(&self.graph, &current.wire, change, notify).await?)
     }
 
     async fn delete(
@@ -274,12 +282,12 @@ impl Calendars for OutlookCalendar {
 
     async fn restore(&self, before: &Event, now: Option<&Event>) -> Result<Event> {
         let now = now.map(|now| &now.wire);
-        self.readable(write::restore(&self.graph, before, now).await?)
+        self.written(write::restore(&self.graph, before, now).await?)
     }
 
     async fn respond(&self, current: &Event, response: &InvitationReply) -> Result<Option<Event>> {
         let answered = write::respond(&self.graph, &current.wire, response).await?;
-        answered.map(|event| self.readable(event)).transpose()
+        answered.map(|event| self.written(event)).transpose()
     }
 
     async fn forward(&self, current: &Event, to: &[String], comment: Option<&str>) -> Result<()> {

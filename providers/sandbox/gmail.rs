@@ -7,6 +7,7 @@
 //! messages arrive through `upload.rs`.
 
 pub(super) mod attachment_id;
+mod context;
 mod drafts;
 mod filters;
 mod history;
@@ -16,13 +17,15 @@ mod modify;
 mod query;
 mod read;
 mod resources;
+pub(super) mod sessions;
 mod settings;
 pub(super) mod upload;
 
+use context::GmailContext;
 use hyper::StatusCode;
 use list::ListSubject;
 use resources::{DRAFT, LABEL, MESSAGE, THREAD};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use settings::{LANGUAGE, SEND_AS, VACATION};
 
 use super::auth::google::bearer;
@@ -32,7 +35,6 @@ use super::google::{body, error};
 use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
 use super::state::RequestState;
-use super::store::mailbox::Mailbox;
 
 /// The API's own name in its errors.
 const SERVICE: &str = "gmail.googleapis.com";
@@ -236,34 +238,4 @@ fn handle(
         Value::Null => HttpResponse::empty(StatusCode::NO_CONTENT),
         value => params.answer(value),
     })
-}
-
-/// A request that passed all checks.
-struct GmailContext<'a> {
-    /// The sandbox.
-    pub state: &'a RequestState,
-    /// The mailbox at the time of the request.
-    pub mailbox: &'a Mailbox,
-    /// The parameters.
-    pub params: &'a RequestParameters<'a>,
-    /// The body.
-    pub body: Map<String, Value>,
-    /// A message that was uploaded with it.
-    pub upload: Option<Vec<u8>>,
-}
-
-impl<'a> GmailContext<'a> {
-    /// Returns the mailbox in its current state.
-    pub fn now(&self) -> Result<&'a Mailbox, HttpResponse> {
-        let now = self.state.mailbox(&self.mailbox.address);
-        now.ok_or_else(error::not_found)
-    }
-}
-
-/// Parses a hexadecimal id.
-fn number(id: &str) -> Result<u64, HttpResponse> {
-    // `from_str_radix` would also accept a sign.
-    let digits = id.len() <= 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let number = u64::from_str_radix(id, 16).ok().filter(|_| digits);
-    number.ok_or_else(|| error::invalid("Invalid id value"))
 }

@@ -57,7 +57,7 @@ use super::state::RequestState;
 pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str]) -> HttpResponse {
     let path = path.strip_prefix(&[""]).unwrap_or(path);
     let result = match path {
-        ["$batch"] => batch::handle(state, request).inspect(|_| state.hit(BATCH)),
+        ["$batch"] => batch::handle(state, request, handle).inspect(|_| state.hit(BATCH)),
         // Upload URLs carry their authorization in themselves: they come without a bearer token.
         ["uploads", token] => upload::answer(state, request, token),
         path => handle(state, request, path),

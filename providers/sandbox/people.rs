@@ -4,11 +4,13 @@
 //! The people come from the mail (`store/mailbox/contacts.rs`): saved ones are contacts, the rest
 //! other contacts. Sync tokens and sources other than contacts are not supported.
 
+mod context;
 mod person;
 mod write;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use context::PeopleContext;
 use person::PeopleSource::{self, Contacts, Others};
 use person::{PERSON, SERVICE, mask, resource};
 use serde_json::{Map, Value, json};
@@ -21,7 +23,6 @@ use super::http::{HttpRequest, HttpResponse};
 use super::json::{listed, merge, present};
 use super::routes::routes;
 use super::state::RequestState;
-use super::store::mailbox::Mailbox;
 use super::store::mailbox::person::MailboxPerson;
 use super::store::settings::SavedContact;
 
@@ -126,14 +127,6 @@ fn handle(
     let params = &RequestParameters::check(&request.query, call.params, call.answer)?;
     let value = (call.handle)(&PeopleContext { state, request, mailbox, params })?;
     Ok(params.answer(value))
-}
-
-/// A request that passed all checks.
-struct PeopleContext<'a> {
-    state: &'a RequestState,
-    request: &'a HttpRequest,
-    mailbox: &'a Mailbox,
-    params: &'a RequestParameters<'a>,
 }
 
 impl PeopleContext<'_> {

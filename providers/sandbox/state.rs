@@ -16,7 +16,7 @@ use daysheet_core::clock::Clock;
 use super::auth::tokens::SignIn;
 use super::faults::{AnswerAlteration, AnswerObserver, DrawnFault, FaultRates};
 use super::gmail::attachment_id::AttachmentIds;
-use super::gmail::upload::OpenUploads;
+use super::gmail::sessions::OpenUploads;
 use super::graph::exchange::index::MailboxIndex;
 use super::graph::state::GraphState;
 use super::http::HttpRequest;

@@ -140,7 +140,7 @@ fn origin(source: ValueSource, base: &str) -> Option<String> {
         | ValueSource::EpochMs(path)
         | ValueSource::Rfc3339(path)
         | ValueSource::GoogleWhen(path)
-        | ValueSource::GraphWhen(path, _)
+        | ValueSource::GraphWhen(path)
         | ValueSource::Address(path)
         | ValueSource::Addresses(path)
         | ValueSource::Join(path) => at(path),

@@ -5,11 +5,12 @@
 //! their own formats; requests to services are left to the port.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::recurrence::EventRecurrence;
-use self::time::{EventTime, ZonedTime};
+use self::time::{EventTime, ZonedTime, find_zone};
 use crate::ids::{CalendarId, EmailAddress, EventId, MessageId};
 use crate::words;
 
@@ -21,8 +22,8 @@ pub use uid::series_uid;
 
 /// An event, a series, or one occurrence of a series.
 ///
-/// Complete if it was fetched alone. In lists it has the properties on which decisions depend, and
-/// those of the requested columns; others read as absent.
+/// Complete if it was fetched alone. In lists, it has the properties that decisions depend on and the
+/// requested columns; all others are absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// The id of the event.
@@ -37,8 +38,11 @@ pub struct Event {
     pub start: EventTime,
     /// The end.
     pub end: EventTime,
-    /// Its own time zone, an IANA name; `None` if it uses the calendar's.
+    /// Its own time zone: an IANA name, or the service's if that is unknown; `None` if it uses the
+    /// calendar's.
     pub zone: Option<String>,
+    /// The time zone of its end, if that is another one and reported.
+    pub end_zone: Option<String>,
     /// The rule of a recurring event.
     pub repeat: Option<EventRecurrence>,
     /// The iCalendar UID of the event or its series, in the form of [`series_uid`].
@@ -90,8 +94,8 @@ pub struct Event {
     pub notes: Option<String>,
     /// The time of the last change.
     pub updated: Option<Timestamp>,
-    /// The service's own object, from which the event was made. Only its adapter reads it; null
-    /// for an event that no service has.
+    /// The service's own object that the event was made from; null for other events. Only its adapter
+    /// reads it; other code stores it for an undo, or measures its size.
     pub wire: Value,
 }
 
@@ -106,6 +110,7 @@ impl Event {
             start,
             end,
             zone: None,
+            end_zone: None,
             repeat: None,
             uid: None,
             sequence: None,
@@ -135,6 +140,59 @@ impl Event {
         }
     }
 
+    /// Returns the start and the end as local times in the event's own zones, or in UTC.
+    pub fn zoned_times(&self) -> (ZonedTime, ZonedTime) {
+        let find = |name: &Option<String>| name.as_deref().and_then(find_zone);
+        let zone = find(&self.zone).unwrap_or(TimeZone::UTC);
+        let end = find(&self.end_zone);
+        (self.start.zoned(&zone), self.end.zoned(end.as_ref().unwrap_or(&zone)))
+    }
+
+    /// Sets the start and the end, with their zones.
+    pub fn set_times(&mut self, start: &ZonedTime, end: &ZonedTime) {
+        (self.start, self.end) = (start.when(), end.when());
+        self.zone = start.zone().map(str::to_owned);
+        self.end_zone = end.zone().filter(|zone| Some(*zone) != start.zone()).map(str::to_owned);
+    }
+
+    /// Returns every text that its author chose, for cleaning.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let own = [&mut self.title, &mut self.place];
+        let rule = self.repeat.as_mut().map(|repeat| &mut repeat.rule);
+        let guests = self.organizer.iter_mut().chain(&mut self.guests);
+        let people = guests.flat_map(|one| [Some(one.address.text_mut()), one.name.as_mut()]);
+        own.into_iter()
+            .chain(&mut self.uid)
+            .chain(&mut self.notes)
+            .chain(rule)
+            .chain(people.flatten())
+            .chain(&mut self.categories)
+            .chain(&mut self.link)
+    }
+
+    /// Excludes the cancelled ones of its occurrences from a series, and returns the others.
+    pub fn exclude_cancelled(&mut self, occurrences: Vec<Self>) -> Vec<Self> {
+        let (cancelled, others): (Vec<_>, _) =
+            occurrences.into_iter().partition(|one| one.cancelled);
+        if let Some(repeat) = &mut self.repeat {
+            repeat.except.extend(cancelled.into_iter().filter_map(|one| one.original));
+        }
+        others
+    }
+
+    /// Returns the event as an invitation that was not compared with a calendar. `method` is the
+    /// document's, in lower case; `is_timeless` is true if the event only identifies itself.
+    pub fn invitation(self, method: &str, is_timeless: bool) -> Invitation {
+        Invitation {
+            message: MessageId::default(),
+            kind: if self.cancelled { "cancel" } else { method }.to_owned(),
+            event: self,
+            is_timeless,
+            known: None,
+            clashes: Vec::new(),
+        }
+    }
+
     /// Returns the organizer's address, unless that is the account's owner.
     pub fn other_organizer(&self) -> Option<&EmailAddress> {
         let other = self.organizer.as_ref().filter(|one| !one.me)?;
@@ -149,14 +207,32 @@ pub struct Invitation {
     pub message: MessageId,
     /// The method (iTIP, RFC 5546) in lower case, such as `request`.
     pub kind: String,
-    /// The event. Its guests have the answers in the calendar, if its event is there.
+    /// The event. If the calendar has it, its guests have the answers from the calendar.
     pub event: Event,
-    /// True if it only identifies an event that is not in the calendar: its times mean nothing.
+    /// True if it only identifies an event, and the calendar lacks that event: it has no valid times.
     pub is_timeless: bool,
     /// The id of its event in the calendar.
     pub known: Option<EventId>,
     /// A line for each other event at that time.
     pub clashes: Vec<String>,
+}
+
+impl Invitation {
+    /// Removes the properties that a file cannot state, or that no row shows.
+    #[must_use]
+    pub fn of_file(self) -> Self {
+        let Event { start, end, repeat, title, place, organizer, guests, .. } = self.event;
+        let stranger = |guest: EventGuest| EventGuest { me: false, ..guest };
+        let event = Event {
+            repeat,
+            title,
+            place,
+            organizer: organizer.map(stranger),
+            guests: guests.into_iter().map(stranger).collect(),
+            ..Event::new(EventId::default(), start, end)
+        };
+        Self { event, known: None, clashes: Vec::new(), ..self }
+    }
 }
 
 /// A person or room invited to an event.
@@ -226,7 +302,7 @@ pub struct EventPatch {
 }
 
 words! {
-    /// How the time of an event appears to others.
+    /// The free/busy status of an event for others.
     #[derive(Serialize, Deserialize)]
     #[expect(missing_docs, reason = "the words say it")]
     pub enum ShowAs {
@@ -243,7 +319,7 @@ words! {
 }
 
 words! {
-    /// Who may see the details of an event.
+    /// The visibility of an event's details.
     #[derive(Serialize, Deserialize)]
     #[expect(missing_docs, reason = "the words say it")]
     pub enum EventVisibility {

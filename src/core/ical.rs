@@ -21,7 +21,7 @@ mod values;
 mod write;
 mod zones;
 
-pub use event::{COMPONENTS, CalendarDocument, IcalEvent, MAX_DOCUMENT};
+pub use event::{COMPONENTS, CalendarDocument, MAX_DOCUMENT};
 
 /// Returns true if a file or part of a message is a calendar, by its media type or name.
 pub fn is_calendar(media: &str, name: &str) -> bool {

@@ -58,15 +58,10 @@ impl Projection {
             | ValueSource::EpochMs(path)
             | ValueSource::Rfc3339(path)
             | ValueSource::GoogleWhen(path)
+            | ValueSource::GraphWhen(path)
             | ValueSource::Address(path)
             | ValueSource::Addresses(path)
             | ValueSource::Join(path) => self.path(base, path),
-            ValueSource::GraphWhen(path, all_day) => {
-                self.path(base, path);
-                if !all_day.is_empty() {
-                    self.path(base, all_day);
-                }
-            }
             ValueSource::Names(path) => {
                 self.names = true;
                 self.path(base, path);

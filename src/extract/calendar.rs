@@ -4,8 +4,9 @@
 //! replaces, are listed below the rows under their names in RFC 5545. Tasks and journal entries are
 //! not events and are listed there, too.
 
+use daysheet_core::event::Event;
 use daysheet_core::event::time::{EventTime, find_zone};
-use daysheet_core::ical::{self, IcalEvent};
+use daysheet_core::ical;
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -30,8 +31,8 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
         find_zone(&out.request.zone).or_else(|| find_zone("UTC")).ok_or(ReadFailure::Broken)?;
     let document = ical::read(&text, &zone).map_err(|_| ReadFailure::Broken)?;
     let kind = document.method.as_deref().unwrap_or("publish").to_lowercase();
-    let timed = document.entries.iter().map(|entry| (entry, true));
-    let timeless = document.timeless.iter().map(|entry| (entry, false));
+    let timed = document.entries.iter().map(|event| (event, false));
+    let timeless = document.timeless.iter().map(|event| (event, true));
     let all: Vec<_> = timed.chain(timeless).collect();
     let mut tasks = tasks(&text);
     if all.is_empty() && tasks.is_empty() {
@@ -43,15 +44,17 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     }
     let (all, more, next) = out.page(all, EVENTS)?;
     let (mut objects, mut pieces) = (Vec::new(), Vec::new());
-    for (entry, timed) in all {
-        objects.extend(serde_json::to_value(entry.invitation(&kind, timed)));
+    for (event, is_timeless) in all {
+        objects
+            .extend(serde_json::to_value(event.clone().invitation(&kind, is_timeless).of_file()));
         // Meeting services repeat their link in the description.
-        let link = entry.link.clone().filter(|link| !entry.notes.contains(link));
-        let mut about = dates(entry, &zone);
-        about.extend([entry.notes.trim().to_owned(), link.unwrap_or_default()]);
+        let notes = event.notes.as_deref().unwrap_or_default();
+        let link = event.link.clone().filter(|link| !notes.contains(link));
+        let mut about = dates(event, &zone);
+        about.extend([notes.trim().to_owned(), link.unwrap_or_default()]);
         about.retain(|text| !text.is_empty());
         if !about.is_empty() {
-            pieces.push(TextPiece::Text(format!("{}\n{}\n", entry.title, about.join("\n"))));
+            pieces.push(TextPiece::Text(format!("{}\n{}\n", event.title, about.join("\n"))));
         }
     }
     // Tasks follow the last event, so they are shown once.
@@ -69,7 +72,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
 
 /// Returns the dates of a series that its rule does not generate, and the occurrence that an event
 /// replaces.
-fn dates(entry: &IcalEvent, zone: &TimeZone) -> Vec<String> {
+fn dates(event: &Event, zone: &TimeZone) -> Vec<String> {
     let shown = |at: &EventTime| match at {
         EventTime::Day(day) => day.to_string(),
         EventTime::At(at) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string(),
@@ -79,8 +82,8 @@ fn dates(entry: &IcalEvent, zone: &TimeZone) -> Vec<String> {
         let more = if dates.len() > DATES { ", …" } else { "" };
         (!dates.is_empty()).then(|| format!("{name}: {}{more}", listed.join(", ")))
     };
-    let one: Vec<EventTime> = entry.recurrence_id.into_iter().collect();
-    let repeat = entry.repeat.clone().unwrap_or_default();
+    let one: Vec<EventTime> = event.original.into_iter().collect();
+    let repeat = event.repeat.clone().unwrap_or_default();
     let lines =
         [line("RECURRENCE-ID", &one), line("EXDATE", &repeat.except), line("RDATE", &repeat.extra)];
     lines.into_iter().flatten().collect()

@@ -1,4 +1,4 @@
-//! The columns of events at both services: what is requested for them, and what they show.
+//! The columns of events at both services: their requests and their cells.
 
 use std::collections::HashMap;
 

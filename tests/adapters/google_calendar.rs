@@ -59,6 +59,7 @@ fn event_json_yields_these_facts() {
             start: when("2026-02-03T17:05:00Z"),
             end: when("2026-02-03T17:50:00Z"),
             zone: Some("Europe/Berlin".to_owned()),
+            end_zone: None,
             repeat: None,
             uid: Some("proofs-1@studio.example".to_owned()),
             sequence: Some(1),

@@ -172,7 +172,7 @@ fn people_are_listed_in_order() {
     assert_eq!(cells(&alone, &columns), ["", "", "Null", "Null"]);
 }
 
-/// How the time is shown, and who sees the event, in words.
+/// The words for unusual kinds of time and visibility.
 #[test]
 fn flags_say_what_is_unusual() {
     for (event, flags) in cases! {
@@ -182,6 +182,8 @@ fn flags_say_what_is_unusual() {
         Event { show: ShowAs::Elsewhere, ..hour() }, "elsewhere";
         Event { show: ShowAs::Elsewhere, busy: false, ..hour() }, "free elsewhere";
         Event { series: Some("s".into()), online: true, ..hour() }, "recurring online";
+        Event { show: ShowAs::Elsewhere, busy: false, cancelled: true, ..hour() },
+            "elsewhere cancelled";
         Event { visibility: EventVisibility::Confidential, cancelled: true, ..hour() },
             "private cancelled";
     } {
@@ -199,6 +201,54 @@ fn missing_text_is_empty() {
     assert_eq!(cells(&hour(), &columns), [""; 10]);
     let columns = ["calendar", "series", "people", "attendees", "reminder", "updated"];
     assert_eq!(cells(&hour(), &columns), ["Null"; 6]);
+}
+
+/// Every column of an invitation: of a meeting with a time, and of one that only identifies itself.
+#[test]
+fn invitations_show_the_event_and_its_place_in_the_calendar() {
+    let event = Event {
+        title: "Site visit".to_owned(),
+        place: "Uferweg 3".to_owned(),
+        zone: Some("Asia/Tokyo".to_owned()),
+        organizer: Some(EventGuest {
+            name: Some("Frieder Oltmann".to_owned()),
+            ..guest("f.oltmann@haus-ankerlicht.example", None)
+        }),
+        guests: vec![guest("yusuf@lindqvist-lamps.example", Some(InvitationAnswer::Accepted))],
+        repeat: Some(EventRecurrence {
+            rule: "FREQ=WEEKLY;COUNT=3".to_owned(),
+            ..EventRecurrence::default()
+        }),
+        ..hour()
+    };
+    let known = Invitation {
+        message: "m1".into(),
+        known: Some("e7".into()),
+        clashes: vec!["Dentist 09h00 to 10h00".to_owned()],
+        ..event.invitation("request", false)
+    };
+    let unknown = Event { cancelled: true, ..hour() }.invitation("request", true);
+    let columns: Vec<_> = INVITATION.fields.iter().collect();
+    let rows = rows(RowRoom::List, &INVITATION, &columns, &[known, unknown]);
+    let shown: Vec<String> = rows
+        .rows()
+        .map(|row| {
+            let cells = row.iter().map(|cell| match cell {
+                RowCell::Text(text) | RowCell::Id(text) => format!("{text:?}"),
+                other => format!("{other:?}"),
+            });
+            cells.collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "\"m1\" \"request\" \"Tue 2026-02-03 20h30\" \"21h30\" \"Site visit\" \"Uferweg 3\" \
+             \"Frieder Oltmann <f.oltmann@haus-ankerlicht.example>\" \"yusuf+\" \"e7\" \
+             \"Dentist 09h00 to 10h00\" \"FREQ=WEEKLY;COUNT=3\"",
+            "\"\" \"cancel\" Null Null \"\" Null Null Null Null \"\" Null",
+        ]
+    );
 }
 
 /// Returns an event whose texts are all longer than their columns.

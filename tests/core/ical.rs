@@ -51,14 +51,16 @@ fn reported(document: &CalendarDocument) -> Vec<String> {
     add("name", document.name.clone().unwrap_or_default());
     add("zone", document.zone.clone().unwrap_or_default());
     for entry in &document.entries {
-        let times = format!("{} to {}", moment(&entry.start), moment(&entry.end));
-        add("event", format!("{} #{} {times}", entry.uid, entry.sequence));
-        add("at", entry.recurrence_id.map(|at| format!("{at:?}")).unwrap_or_default());
-        let lines = entry.repeat.as_ref().map(|repeat| repeat.lines(&entry.start));
+        let (start, end) = entry.zoned_times();
+        let times = format!("{} to {}", moment(&start), moment(&end));
+        let uid = entry.uid.as_deref().unwrap_or_default();
+        add("event", format!("{uid} #{} {times}", entry.sequence.unwrap_or_default()));
+        add("at", entry.original.map(|at| format!("{at:?}")).unwrap_or_default());
+        let lines = entry.repeat.as_ref().map(|repeat| repeat.lines(&start));
         add("repeat", lines.unwrap_or_default().join(" "));
         add("title", entry.title.clone());
         add("place", entry.place.clone());
-        add("notes", entry.notes.clone());
+        add("notes", entry.notes.clone().unwrap_or_default());
         add("organizer", entry.organizer.as_ref().map(person).unwrap_or_default());
         add("guests", entry.guests.iter().map(person).collect::<Vec<_>>().join(", "));
         if (entry.show, entry.visibility) != (ShowAs::Busy, EventVisibility::Default) {
@@ -70,7 +72,10 @@ fn reported(document: &CalendarDocument) -> Vec<String> {
         add("cancelled", if entry.cancelled { "yes".to_owned() } else { String::new() });
     }
     for entry in &document.timeless {
-        add("without a time", format!("{} {}", entry.uid, entry.title));
+        add(
+            "without a time",
+            format!("{} {}", entry.uid.as_deref().unwrap_or_default(), entry.title),
+        );
     }
     for note in &document.notes {
         add("note", note.to_string());
@@ -251,7 +256,7 @@ fn times_are_read_in_their_named_zones() {
         let document = read(&format!(
             "BEGIN:VCALENDAR\n{zones}BEGIN:VEVENT\nUID:a\nDTSTART{start}\nEND:VEVENT\nEND:VCALENDAR"
         ));
-        assert_eq!(moment(&document.entries[0].start), expected, "{start}");
+        assert_eq!(moment(&document.entries[0].zoned_times().0), expected, "{start}");
         if let Some(note) = note {
             assert!(document.notes.contains(&note.into()), "{:?}", document.notes);
         }
@@ -259,7 +264,7 @@ fn times_are_read_in_their_named_zones() {
     let own = read(
         "BEGIN:VCALENDAR\nX-WR-TIMEZONE:Asia/Tokyo\nBEGIN:VEVENT\nDTSTART:20260703T180000\nEND:VEVENT\nEND:VCALENDAR",
     );
-    assert_eq!(moment(&own.entries[0].start), "2026-07-03T18:00:00 Asia/Tokyo");
+    assert_eq!(moment(&own.entries[0].zoned_times().0), "2026-07-03T18:00:00 Asia/Tokyo");
 }
 
 /// Returns one observance of a `VTIMEZONE`.
@@ -380,7 +385,7 @@ fn zone_rules_come_from_its_vtimezone() {
         let document = read(&format!(
             "BEGIN:VCALENDAR\n{zones}BEGIN:VEVENT\nUID:a\nDTSTART;TZID={start}\nEND:VEVENT\nEND:VCALENDAR"
         ));
-        let found = document.entries.first().map(|entry| moment(&entry.start));
+        let found = document.entries.first().map(|entry| moment(&entry.zoned_times().0));
         assert_eq!(found.as_deref(), Some(expected), "{start}: {:?}", document.notes);
         let text = document.notes.join("\n");
         match note {
@@ -399,7 +404,12 @@ fn zone_rules_come_from_its_vtimezone() {
     let starts = |document: &CalendarDocument| -> Vec<String> {
         let entry = &document.entries[0];
         let repeat = entry.repeat.as_ref().unwrap();
-        let all = repeat.occurrences(&entry.start, jiff::Timestamp::MIN, jiff::Timestamp::MAX, 9);
+        let all = repeat.occurrences(
+            &entry.zoned_times().0,
+            jiff::Timestamp::MIN,
+            jiff::Timestamp::MAX,
+            9,
+        );
         all.iter().map(|at| format!("{at:?}")).collect()
     };
     let own = series("ZE1", "UNTIL=20260511T220700Z");
@@ -413,7 +423,7 @@ fn zone_rules_come_from_its_vtimezone() {
     assert!(note.ends_with("its time zone has no IANA name: 4 dates replace its rule"), "{note}");
     let europe = series("Customized Time Zone", "COUNT=3");
     assert_eq!(europe.entries[0].repeat.as_ref().unwrap().rule, "FREQ=WEEKLY;COUNT=3;BYDAY=MO");
-    assert_eq!(moment(&europe.entries[0].start), "2026-04-20T23:30:00 Europe/Berlin");
+    assert_eq!(moment(&europe.entries[0].zoned_times().0), "2026-04-20T23:30:00 Europe/Berlin");
     assert!(europe.notes.is_empty(), "{:?}", europe.notes);
 }
 
@@ -436,7 +446,7 @@ fn missing_end_is_derived() {
             Some("line 2: the end has no time: read as the start of that day");
     } {
         let document = read(&around(lines));
-        assert_eq!(moment(&document.entries[0].end), expected, "{lines}");
+        assert_eq!(moment(&document.entries[0].zoned_times().1), expected, "{lines}");
         let notes: Vec<&str> = document.notes.iter().map(|note| &**note).collect();
         assert_eq!(notes, Vec::from_iter(note), "{lines}");
     }

@@ -412,7 +412,7 @@ fn event_ends_are_read_from_the_start() {
 fn times_read_become_days_and_moments() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let here = here(WEDNESDAY, "europe/berlin");
-    let moment = |text: &str| time_parse::read(text, &here).unwrap().moment(&berlin);
+    let moment = |text: &str| time_parse::read(text, &here).unwrap().when().zoned(&berlin);
     assert_eq!(moment("2026-02-03"), ZonedTime::Day(date(2026, 2, 3)));
     let at = |date: jiff::civil::Date, hour, minute, zone: &str| {
         ZonedTime::At(date.at(hour, minute, 0, 0), zone.to_owned())
@@ -479,7 +479,7 @@ fn times_at_the_calendars_limits_are_handled() {
                 "0000-01-01", "-009999-01-01T00:00Z", "december", "+9999y", "-9999y",
             ] {
                 if let Ok(parsed) = time_parse::read(text, &here) {
-                    let _ = (parsed.formatted(&here.zone), parsed.moment(&here.zone));
+                    let _ = (parsed.formatted(&here.zone), parsed.when().zoned(&here.zone));
                     let _ = (parsed.first(&here.zone), parsed.over(&here.zone));
                 }
                 let _ = time_parse::last(text, &here);
@@ -507,7 +507,7 @@ proptest! {
             named,
         };
         if let Ok(parsed) = time_parse::read(&text, &here) {
-            let _ = (parsed.formatted(&here.zone), parsed.moment(&here.zone));
+            let _ = (parsed.formatted(&here.zone), parsed.when().zoned(&here.zone));
             let _ = (parsed.first(&here.zone), parsed.over(&here.zone));
             let _ = time_parse::end(&text, parsed, &here);
         }

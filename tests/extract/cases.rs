@@ -6,6 +6,7 @@ use std::path::Path;
 
 use daysheet_extract::{AnswerLine, CellValue, ContentBlock, ExtractRequest, TextPiece};
 
+use crate::texts::row_values;
 use crate::{lines, request};
 
 /// Returns everything read of a file, in words.
@@ -34,6 +35,11 @@ pub fn shown(request: &ExtractRequest, bytes: &[u8]) -> String {
                 }
                 pieces(&mut text, &sheet.after);
                 sheet.findings.iter().for_each(|finding| writeln!(text, "[{finding:?}]").unwrap());
+            }
+            AnswerLine::Block(ContentBlock::Rows { table, objects, .. }) => {
+                for object in objects {
+                    writeln!(text, "[{table:?}{}]", row_values("", &object)).unwrap();
+                }
             }
             AnswerLine::Block(block) => writeln!(text, "[{block:?}]").unwrap(),
             AnswerLine::End(end) => {

@@ -39,8 +39,9 @@ fn read_on(name: &str, bytes: &[u8]) -> (Vec<String>, usize) {
                     next = sheet.of.next;
                 }
                 AnswerLine::Block(ContentBlock::Rows { objects, next: on, .. }) => {
-                    let named =
-                        objects.iter().filter_map(|row| row.get("title").or(row.get("name")));
+                    let named = objects
+                        .iter()
+                        .filter_map(|row| row.pointer("/event/title").or(row.get("name")));
                     words.extend(named.filter_map(|name| name.as_str().map(str::to_owned)));
                     next = on;
                 }

@@ -19,13 +19,23 @@ fn events_and_contacts_come_as_rows() {
         (
             "a.ics",
             EVENTS,
-            "ics\nInvitation {\"kind\":\"request\",\"start\":{\"dateTime\":\"2026-02-03T17:05:00Z\"},\"end\":{\"dateTime\":\"2026-02-03T18:00:00Z\"},\"title\":\"Call\",\"where\":\"Room 1\",\"organizer\":{\"emailAddress\":{\"name\":\"Anna\",\"address\":\"a@a.example\"}},\"people\":[],\"repeats\":null}\n(more: 0)\nCall\nBring it\n",
+            concat!(
+                "ics\nInvitation kind=\"request\" event.start.At=\"2026-02-03T17:05:00Z\" ",
+                "event.end.At=\"2026-02-03T18:00:00Z\" event.title=\"Call\" event.place=\"Room 1\" ",
+                "event.own=true event.organizer.address=\"a@a.example\" event.organizer.name=\"Anna\" ",
+                "event.busy=true event.show=\"Busy\" event.visibility=\"Default\"\n",
+                "(more: 0)\nCall\nBring it\n",
+            ),
         ),
         ("b.ics", b"BEGIN:VCALENDAR\nEND:VCALENDAR\n", "ics\nfailed: Empty\n"),
         (
             "a.vcf",
             CARDS,
-            "vcf\nContact {\"name\":\"Anna A\",\"emails\":[\"a@a.example\",\"b@a.example\"],\"company\":\"Firm, Unit\",\"role\":\"Chief\",\"phone\":\"+49 1\"}\nContact {\"name\":\"Ben Müller\",\"emails\":[],\"company\":null,\"role\":null,\"phone\":null}\n(more: 0)\nAnna A\nPhone: +49 2\nAddress: Road 1, Town, 12345, DE\nNote: met, once\n",
+            concat!(
+                "vcf\nContact name=\"Anna A\" emails.0=\"a@a.example\" emails.1=\"b@a.example\" ",
+                "company=\"Firm, Unit\" role=\"Chief\" phone=\"+49 1\"\nContact name=\"Ben Müller\"\n",
+                "(more: 0)\nAnna A\nPhone: +49 2\nAddress: Road 1, Town, 12345, DE\nNote: met, once\n",
+            ),
         ),
     ]);
 }

@@ -2,6 +2,7 @@
 
 use daysheet_core::text::fence::OURS;
 use daysheet_extract::{AnswerLine, CellValue, ContentBlock, ExtractRequest, TextPiece};
+use serde_json::Value;
 
 use crate::{lines, request};
 
@@ -34,7 +35,7 @@ pub fn shown(request: &ExtractRequest, bytes: &[u8]) -> String {
             }
             AnswerLine::Block(ContentBlock::Rows { table, objects, more, .. }) => {
                 for object in objects {
-                    out.push_str(&format!("{table:?} {object}\n"));
+                    out.push_str(&format!("{table:?}{}\n", row_values("", &object)));
                 }
                 out.push_str(&format!("(more: {more})\n"));
             }
@@ -54,6 +55,24 @@ pub fn shown(request: &ExtractRequest, bytes: &[u8]) -> String {
         }
     }
     out
+}
+
+/// Returns each value of a row with its path. Values that say nothing are left out: null, false,
+/// and empty ones.
+pub fn row_values(path: &str, value: &Value) -> String {
+    let below = |key: &str, value| {
+        row_values(&if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }, value)
+    };
+    match value {
+        Value::Null | Value::Bool(false) => String::new(),
+        Value::String(text) if text.is_empty() => String::new(),
+        Value::Array(values) => {
+            let of = |(at, value): (usize, _)| below(&at.to_string(), value);
+            values.iter().enumerate().map(of).collect()
+        }
+        Value::Object(members) => members.iter().map(|(key, value)| below(key, value)).collect(),
+        value => format!(" {path}={value}"),
+    }
 }
 
 fn cell(value: &CellValue) -> String {

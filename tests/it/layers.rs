@@ -173,7 +173,14 @@ const HEAVY: &[(&str, &[&str])] = &[
         "html::html(",
         &["src/pipeline/calendar/save/import_item.rs", "src/pipeline/settings/reply.rs"],
     ),
-    ("flatten::plain(", &["src/pipeline/calendar/search/ics.rs", "src/pipeline/settings/reply.rs"]),
+    (
+        "flatten::plain",
+        &[
+            "src/pipeline/calendar/search/ics.rs",
+            "src/pipeline/calendar/search/parts.rs",
+            "src/pipeline/settings/reply.rs",
+        ],
+    ),
     // An invitation, and a calendar to import, which has its own limit.
     (
         "ical::read(",

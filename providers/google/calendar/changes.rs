@@ -14,9 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::ids::{CalendarId, EventId};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{
-    Calendars, ChangeFeed, ItemDifference, NamedCalendar, shown_names,
-};
+use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference, NamedCalendar, shown_names};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
@@ -165,7 +163,7 @@ impl GoogleCalendar {
         let mut shown = Vec::new();
         for item in items {
             let series = text(&item, "recurringEventId");
-            let facts = read::event(item.clone(), &self.own);
+            let facts = read::read(&item, &self.own);
             let difference = facts
                 .as_ref()
                 .and_then(|facts| point.tracked.difference(text(&item, "id"), series, facts));
@@ -199,12 +197,14 @@ impl GoogleCalendar {
         let (ids, parts): (Vec<EventId>, Vec<ItemDifference>) =
             parts.into_iter().map(|(series, parts)| (id_of(&series), parts)).unzip();
         // Of these series, the page has only occurrences.
-        for ((id, parts), series) in ids.iter().zip(parts).zip(self.event(&ids).await) {
+        let found = join_all(ids.iter().map(|id| self.fetch_by_id(id))).await;
+        for ((id, parts), series) in ids.iter().zip(parts).zip(found) {
             match series {
-                Ok(series) if series.cancelled => {}
+                // Google promises nothing more of a deleted event than its id.
+                Ok(series) if text(&series, "status") == "cancelled" => {}
                 Ok(series) => {
                     changes.differences.insert(id.to_string(), parts);
-                    changes.changed.push(series.wire);
+                    changes.changed.push(series);
                 }
                 // It was deleted meanwhile.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -347,7 +347,7 @@ impl SyncPoint {
             match (text(item, "status"), some(item, "recurringEventId")) {
                 ("cancelled", Some(_)) => self.tracked.put_cancelled(id),
                 ("cancelled", None) => self.tracked.remove(id),
-                _ => self.tracked.put_event(id, "", read::event(item.clone(), own).as_ref()),
+                _ => self.tracked.put_event(id, "", read::read(item, own).as_ref()),
             }
         }
     }

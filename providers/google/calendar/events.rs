@@ -13,7 +13,7 @@ use super::facts::{self as read, mask, some};
 use super::ids::{check, check_calendar};
 use crate::json::text;
 use crate::net::path_segment;
-use crate::written::not_readable;
+use crate::written::{not_readable, written_unreadably};
 
 /// The maximum page size at Google.
 const MAX_PAGE: usize = 2_500;
@@ -30,12 +30,29 @@ impl GoogleCalendar {
         }
     }
 
+    /// Fetches an event by its id, with all its fields.
+    pub(super) async fn fetch_by_id(&self, id: &EventId) -> Result<Value> {
+        let (calendar, event) = self.split(id).await?;
+        self.fetch(&calendar, &event).await
+    }
+
     /// Makes an event from Google's object.
     ///
     /// # Errors
-    /// [`ErrorKind::Provider`] if it has no id or no time.
+    /// [`ErrorKind::NotFound`] for a deleted event without a time; [`ErrorKind::Provider`] for any
+    /// other event without a time or an id.
     pub(super) fn readable(&self, wire: Value) -> Result<Event> {
-        read::event(wire, &self.own).ok_or_else(|| not_readable("Google"))
+        let is_deleted = text(&wire, "status") == "cancelled";
+        read::event(wire, &self.own)
+            .ok_or_else(|| if is_deleted { deleted() } else { not_readable("Google") })
+    }
+
+    /// Makes the event that a write returned.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Network`], because the write has been made, if it has no id or no time.
+    pub(super) fn written(&self, wire: Value) -> Result<Event> {
+        read::event(wire, &self.own).ok_or_else(|| written_unreadably("Google"))
     }
 
     /// Makes events from Google's objects. Unreadable objects are left out.
@@ -130,6 +147,11 @@ impl GoogleCalendar {
 pub(super) fn time<T: DeserializeOwned>(at: Timestamp) -> Result<T> {
     serde_json::from_value(at.to_string().into())
         .map_err(|_opaque| Error::argument("a time is out of range for Google Calendar"))
+}
+
+/// Returns the error about an event that was deleted.
+fn deleted() -> Error {
+    Error::new(ErrorKind::NotFound, "the event was deleted").next("search again")
 }
 
 /// Turns the refusal of a page token into an error that says it has expired.

@@ -1,6 +1,6 @@
-//! Reading of Google's events: facts for the port, with incorrect flags corrected.
+//! Reading of Google's events, with incorrect flags corrected, and the names of its colours.
 //!
-//! No I/O, and never an error: JSON in, plain data out. The registry decides what columns show.
+//! No I/O: JSON in, plain data out. Reading an event never fails; odd values read as absent.
 
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, Result};
@@ -13,9 +13,9 @@ use daysheet_core::text::brief;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::json::text;
+use crate::json::{nested, text};
 
-/// The paths of an event that [`facts`] reads. Descriptions and conference entry points
+/// The paths that are requested for every event of a list. Descriptions and conference entry points
 /// may be long, and are not requested in lists.
 pub const FACTS: &[&str] = &[
     "id",
@@ -85,7 +85,12 @@ fn mark(person: &mut Value, own: bool) {
 /// Makes an event from an object completed by [`place`]; `None` if it has no id or time. `own` is
 /// the account's address.
 pub fn event(wire: Value, own: &str) -> Option<Event> {
-    let event = &wire;
+    let event = read(&wire, own)?;
+    Some(Event { wire, ..event })
+}
+
+/// Reads an event like [`event`], but leaves out the object.
+pub fn read(event: &Value, own: &str) -> Option<Event> {
     let calendar = some(event, "calendarId").map(CalendarId::from);
     let id = some(event, "id")?;
     let original = event.get("originalStartTime").and_then(read_when);
@@ -107,6 +112,7 @@ pub fn event(wire: Value, own: &str) -> Option<Event> {
     let unanswered = me.is_some_and(|guest| guest.answer.is_none());
     let own = guests.is_empty() || event.get("organizer").is_some_and(is_me);
     let cancelled = text(event, "status") == "cancelled";
+    let zone = zone_of(event, "start");
     let free = text(event, "transparency") == "transparent"
         || text(event, "eventType") == "workingLocation";
     Some(Event {
@@ -116,7 +122,8 @@ pub fn event(wire: Value, own: &str) -> Option<Event> {
         original,
         start,
         end,
-        zone: event.get("start").map(|start| text(start, "timeZone")).and_then(time::zone_name),
+        end_zone: zone_of(event, "end").filter(|end| Some(end) != zone.as_ref()),
+        zone,
         repeat: repeat(event),
         uid: some(event, "iCalUID").map(|uid| series_uid(&uid).into_owned()),
         sequence: event.get("sequence").and_then(|it| u32::try_from(it.as_u64()?).ok()),
@@ -148,12 +155,12 @@ pub fn event(wire: Value, own: &str) -> Option<Event> {
             .and_then(|it| u32::try_from(it.as_u64()?).ok()),
         categories: colour_name(text(event, "colorId")).map(str::to_owned).into_iter().collect(),
         online: some(event, "hangoutLink").is_some()
-            || event.pointer("/conferenceData/entryPoints").is_some(),
+            || !list(nested(event, "conferenceData"), "entryPoints").is_empty(),
         link: link(event),
         page: some(event, "htmlLink"),
         notes: some(event, "description"),
         updated: text(event, "updated").parse().ok(),
-        wire,
+        wire: Value::Null,
     })
 }
 
@@ -199,6 +206,12 @@ pub fn read_when(value: &Value) -> Option<EventTime> {
             .map(EventTime::At),
         date => date.parse().ok().map(EventTime::Day),
     }
+}
+
+/// Returns the zone of a start or an end: its IANA name, or Google's name if it is unknown.
+fn zone_of(event: &Value, key: &str) -> Option<String> {
+    let name = some(nested(event, key), "timeZone")?;
+    time::zone_name(&name).or(Some(name))
 }
 
 fn guest(person: &Value) -> EventGuest {

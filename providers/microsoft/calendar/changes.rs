@@ -124,7 +124,7 @@ fn track(tracked: &mut TrackedItems, event: &Value, me: &str) {
     match (occurrence, times(event).0) {
         (true, Some(start)) => tracked.put_occurrence(id, series, start),
         (true, None) => {}
-        (false, _) => tracked.put_event(id, series, facts::event(event.clone(), me).as_ref()),
+        (false, _) => tracked.put_event(id, series, facts::read(event, me).as_ref()),
     }
 }
 
@@ -286,7 +286,7 @@ fn report(
         .map(|(calendar, event)| {
             let tracked = &known.get(*calendar)?.tracked;
             let series = text(event, "seriesMasterId");
-            tracked.difference(text(event, "id"), series, &facts::event(event.clone(), me)?)
+            tracked.difference(text(event, "id"), series, &facts::read(event, me)?)
         })
         .collect();
     // An exception is reported as part of its series, or by itself if the series is unchanged.
@@ -305,7 +305,7 @@ fn report(
             _ = instead.insert(series.to_owned());
         } else {
             with.insert(text(event, "id").to_owned());
-            if let Some(facts) = facts::event(event.clone(), me)
+            if let Some(facts) = facts::read(event, me)
                 && difference.as_ref().is_none_or(|one| !one.words.is_empty())
             {
                 let parts = parts.entry(series.to_owned()).or_default();

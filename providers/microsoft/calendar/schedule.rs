@@ -184,7 +184,7 @@ async fn own(graph: &GraphAccount, from: Timestamp, to: Timestamp) -> Result<Val
     let items: Vec<Value> = events
         .iter()
         .filter_map(|event| {
-            let facts = facts::event(event.clone(), "")?;
+            let facts = facts::read(event, "")?;
             facts.busy.then(|| {
                 json!({
                     "status": text(event, "showAs"),

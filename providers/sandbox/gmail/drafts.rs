@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::context::{GmailContext, number};
 use super::resources;
 use super::settings;
-use super::{GmailContext, number};
 use crate::delivery::{self, SendOptions, UnsentReason};
 use crate::google::body::{bytes, inner, text};
 use crate::google::error;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::GmailContext;
+use super::context::GmailContext;
 use crate::google::body::{inner, text, texts};
 use crate::google::error;
 use crate::google::fields::{FieldShape, shape};

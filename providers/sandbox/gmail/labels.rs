@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::GmailContext;
+use super::context::GmailContext;
 use super::resources;
 use crate::google::body::{inner, text};
 use crate::google::error;

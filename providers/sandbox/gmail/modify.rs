@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
+use super::context::{GmailContext, number};
 use super::resources;
-use super::{GmailContext, number};
 use crate::google::body::texts;
 use crate::google::error;
 use crate::http::HttpResponse;

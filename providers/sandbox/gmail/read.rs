@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::context::{GmailContext, number};
 use super::resources::{self, MessageFormat};
-use super::{GmailContext, number};
 use crate::google::error;
 use crate::http::HttpResponse;
 use crate::store::message::Message;

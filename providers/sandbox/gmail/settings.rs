@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::GmailContext;
+use super::context::GmailContext;
 use crate::google::body::{flag, text};
 use crate::google::error;
 use crate::google::fields::{FieldShape, shape};

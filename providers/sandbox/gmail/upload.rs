@@ -2,12 +2,10 @@
 //!
 //! A session keeps the request that opened it. With the last piece, that request is carried out.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
 use hyper::{Method, StatusCode};
 
 use super::resources::DRAFT;
+use super::sessions::UploadSession;
 use super::{COMPOSE, GmailCall, handle, write};
 use crate::auth::google::bearer;
 use crate::auth::random::random;
@@ -24,42 +22,6 @@ const UNIT: usize = 256 << 10;
 
 /// The media type of uploads.
 const MESSAGE_TYPE: &str = "message/rfc822";
-
-/// The maximum number of open sessions. One more closes all others.
-const SESSIONS: usize = 100;
-
-/// The uploads in progress, by id.
-#[derive(Debug, Default)]
-pub(crate) struct OpenUploads {
-    sessions: Mutex<HashMap<String, UploadSession>>,
-}
-
-/// One resumable upload.
-#[derive(Debug)]
-struct UploadSession {
-    /// The request that opened it, whose body describes the message.
-    request: HttpRequest,
-    /// The bytes received so far.
-    data: Vec<u8>,
-}
-
-impl OpenUploads {
-    /// Opens a session.
-    fn open(&self, id: String, session: UploadSession) {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        // Abandoned sessions never expire, and hold up to 35 MiB each.
-        if sessions.len() >= SESSIONS {
-            sessions.clear();
-        }
-        sessions.insert(id, session);
-    }
-
-    /// Removes a session, to be reopened unless it is complete.
-    fn remove(&self, id: &str) -> Option<UploadSession> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.remove(id)
-    }
-}
 
 routes! { GmailCall below "/upload/gmail/v1/users/me" {
     "POST" ["drafts"] => write(COMPOSE, &DRAFT, &DRAFT, |context| context.make_draft()),

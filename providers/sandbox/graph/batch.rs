@@ -20,10 +20,14 @@ use crate::state::RequestState;
 /// The maximum number of requests in a batch.
 const MAX_ITEMS: usize = 20;
 
-/// Answers a batch.
+/// Answers one part of a batch, a request with its path.
+type PartHandler = fn(&RequestState, &HttpRequest, &[&str]) -> Result<GraphResponse, GraphError>;
+
+/// Answers a batch, with `handle` for its parts.
 pub(super) fn handle(
     state: &RequestState,
     request: &HttpRequest,
+    handle: PartHandler,
 ) -> Result<GraphResponse, GraphError> {
     // A batch without a valid token is refused as a whole.
     access::access(state, &request.headers)?;
@@ -50,7 +54,7 @@ pub(super) fn handle(
         return Err(unreadable("Two requests have the same id."));
     }
     let mut responses: Vec<Value> =
-        items.into_iter().map(|item| response(state, request, item)).collect();
+        items.into_iter().map(|item| response(state, request, item, handle)).collect();
     // Clients must match answers by `id`; reversing them exposes those that go by position.
     responses.reverse();
     Ok(GraphResponse::new(GraphBody::Json(json!({ "responses": responses }))))
@@ -118,7 +122,12 @@ fn bytes(body: &Value, headers: &HeaderMap) -> Bytes {
 }
 
 /// Answers a part of a batch.
-fn response(state: &RequestState, outer: &HttpRequest, item: BatchItem) -> Value {
+fn response(
+    state: &RequestState,
+    outer: &HttpRequest,
+    item: BatchItem,
+    handle: PartHandler,
+) -> Value {
     let mut headers = item.headers;
     // The batch's token counts, even if a part has one of its own; the host is for links.
     for name in ["authorization", "host"] {
@@ -137,7 +146,7 @@ fn response(state: &RequestState, outer: &HttpRequest, item: BatchItem) -> Value
     });
     let result = match fault.flatten() {
         Some(refusal) => Err(refusal),
-        None => super::handle(state, &request, &path),
+        None => handle(state, &request, &path),
     };
     let mut headers = Map::new();
     let mut put = |name: &str, value: String| headers.insert(name.to_owned(), value.into());

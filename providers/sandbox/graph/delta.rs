@@ -6,11 +6,13 @@
 
 mod calendar;
 mod messages;
+mod round;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use round::{ChangeRound, EntryKey};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::calendar::context::{CalendarContext, CalendarRef};
 use super::error::{GraphError, not_in_view_delta, sync_state_lost, sync_state_malformed};
@@ -20,7 +22,6 @@ use super::params::QueryOptions;
 use super::request::RequestContext;
 use super::response::{GraphBody, GraphResponse};
 use crate::http::HttpRequest;
-use crate::json::merge;
 use crate::state::RequestState;
 
 /// The default number of rows of a page.
@@ -194,34 +195,4 @@ fn stable_query(query: &[(String, String)]) -> Vec<(String, String)> {
 /// Returns a hash of the mailbox and path that a token belongs to.
 fn question(request: &HttpRequest, address: &str) -> String {
     named_guid(&format!("{address} {}", request.path.join("/")))
-}
-
-/// The sort key of an entry in its round.
-type EntryKey = (i64, u64);
-
-/// A round of changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct ChangeRound {
-    /// The mark after which changes are reported; everything is reported if it is zero.
-    since: u64,
-    /// The mark up to which changes are reported.
-    until: u64,
-    /// The entry before this page.
-    after: Option<EntryKey>,
-}
-
-/// Returns the entry of an existing item.
-fn there(kind: &str, members: Map<String, Value>) -> Value {
-    let mut entry = json!({ "@odata.type": format!("#microsoft.graph.{kind}") });
-    merge(&mut entry, members.into());
-    entry
-}
-
-/// Returns the entry of a removed item.
-fn removed_entry(kind: &str, id: String) -> Value {
-    json!({
-        "@odata.type": format!("#microsoft.graph.{kind}"),
-        "id": id,
-        "@removed": { "reason": "deleted" },
-    })
 }

@@ -12,7 +12,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
 use super::error::{GraphError, invalid_page};
-use super::request::RequestContext;
+use super::params::{PreferHeader, QueryOptions};
 use crate::http::HttpRequest;
 
 /// The characters that are percent-encoded in addresses: all but the unreserved ones (RFC 3986,
@@ -31,10 +31,11 @@ pub(super) struct PagePosition {
 /// Returns the page that a request asks for. A page has `default` rows unless the request says
 /// otherwise.
 pub(super) fn page(
-    context: &RequestContext<'_>,
+    request: &HttpRequest,
+    options: &QueryOptions<'_>,
+    prefer: &PreferHeader,
     default: usize,
 ) -> Result<PagePosition, GraphError> {
-    let RequestContext { request, options, prefer, .. } = context;
     let size = options.top.or(prefer.page_size).unwrap_or(default);
     let by_token = options.search.is_some();
     let mut start = options.skip.unwrap_or_default();
@@ -48,16 +49,22 @@ pub(super) fn page(
     Ok(PagePosition { rows: start..start.saturating_add(size), by_token })
 }
 
-/// Returns the context URL of an answer. `of` is the path to the entities below the user.
-pub(super) fn context(context: &RequestContext<'_>, of: &str, single: bool) -> String {
-    let selected = match &context.options.select {
+/// Returns the context URL of an answer of a mailbox. `of` is the path to its entities; `single` is
+/// true for one entity.
+pub(super) fn context(
+    request: &HttpRequest,
+    options: &QueryOptions<'_>,
+    mailbox: &str,
+    (of, single): (&str, bool),
+) -> String {
+    let selected = match &options.select {
         Some(names) => format!("({})", names.join(",")),
         None => String::new(),
     };
     format!(
         "{}/v1.0/$metadata#users('{}')/{of}{selected}{}",
-        context.request.base(),
-        utf8_percent_encode(context.address(), ENCODED),
+        request.base(),
+        utf8_percent_encode(mailbox, ENCODED),
         if single { "/$entity" } else { "" }
     )
 }

@@ -51,11 +51,11 @@ impl<'a> RequestContext<'a> {
         of: &str,
         row: impl Fn(usize, &T) -> Value,
     ) -> Result<GraphBody, GraphError> {
-        let page = pages::page(self, default)?;
+        let page = pages::page(self.request, self.options, self.prefer, default)?;
         let rows = all.iter().enumerate().skip(page.rows.start).take(page.rows.len());
         let rows: Vec<Value> = rows.map(|(place, item)| row(place, item)).collect();
         let mut answer = Map::new();
-        answer.insert("@odata.context".to_owned(), pages::context(self, of, false).into());
+        answer.insert("@odata.context".to_owned(), self.context(of, false).into());
         // The count covers the whole list, and comes before the rows, as Graph writes it.
         if self.options.count {
             answer.insert("@odata.count".to_owned(), all.len().into());
@@ -69,7 +69,12 @@ impl<'a> RequestContext<'a> {
 
     /// Returns one entity with its context URL.
     pub fn single(&self, members: Map<String, Value>, of: &str) -> GraphBody {
-        with_context(pages::context(self, of, true), members)
+        with_context(self.context(of, true), members)
+    }
+
+    /// Returns the context URL of an answer.
+    fn context(&self, of: &str, single: bool) -> String {
+        pages::context(self.request, self.options, self.address(), (of, single))
     }
 
     /// Returns the address of the mailbox.

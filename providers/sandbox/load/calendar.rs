@@ -21,9 +21,9 @@ use std::path::Path;
 
 use daysheet_core::clock::Clock;
 use daysheet_core::error::Result;
-use daysheet_core::event::EventGuest;
 use daysheet_core::event::time::{self, EventTime};
-use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
+use daysheet_core::event::{Event, EventGuest};
+use daysheet_core::ical::{self, CalendarDocument};
 use daysheet_core::text;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -181,9 +181,7 @@ impl CalendarLoader<'_> {
         };
         for (at, entry) in (1..).zip(&mut document.entries) {
             // RFC 5545, 3.8.4.7, requires a UID. This one is the same on every run.
-            if entry.uid.is_empty() {
-                entry.uid = format!("{path}:{at}");
-            }
+            entry.uid.get_or_insert_with(|| format!("{path}:{at}"));
         }
         for note in &document.notes {
             self.skipped.push((path.to_owned(), note.to_string()));
@@ -266,12 +264,12 @@ impl CalendarLoader<'_> {
         owner: &str,
         files: &[CalendarFile],
     ) -> usize {
-        let mut entries: Vec<&IcalEvent> = Vec::new();
-        let mut places: HashMap<(&str, Option<EventTime>), usize> = HashMap::new();
+        let mut entries: Vec<&Event> = Vec::new();
+        let mut places: HashMap<(Option<&str>, Option<EventTime>), usize> = HashMap::new();
         for file in files {
             for entry in &file.document.entries {
                 let place =
-                    *places.entry((&entry.uid, entry.recurrence_id)).or_insert(entries.len());
+                    *places.entry((entry.uid.as_deref(), entry.original)).or_insert(entries.len());
                 match entries.get_mut(place) {
                     None => entries.push(entry),
                     Some(before) => {
@@ -279,7 +277,7 @@ impl CalendarLoader<'_> {
                         if entry.sequence > before.sequence {
                             *before = entry;
                         }
-                        let uid = text::brief(&entry.uid);
+                        let uid = text::brief(entry.uid.as_deref().unwrap_or_default());
                         self.skip(&file.path, format!("it holds the event {uid} twice"));
                     }
                 }
@@ -306,20 +304,19 @@ fn dress(calendar: &mut StoredCalendar, file: &CalendarFile) {
 
 /// Returns an entry as the sandbox's event, loaded at `now`. An occurrence names its series even if
 /// the series is missing, as for people who are invited to a single occurrence.
-fn event(entry: &IcalEvent, calendar: usize, owner: &str, now: Timestamp) -> StoredEvent {
-    let series = event_id(&entry.uid);
-    let id = match entry.recurrence_id {
+fn event(entry: &Event, calendar: usize, owner: &str, now: Timestamp) -> StoredEvent {
+    let uid = entry.uid.as_deref().unwrap_or_default();
+    let series = event_id(uid);
+    let id = match entry.original {
         Some(original) => instance_id(&series, original),
         None => series.clone(),
     };
-    let (start, end) = (entry.start.clone(), entry.end.clone());
-    let begins = start.when();
-    let mut event = StoredEvent::new(calendar, &id, &entry.uid, (start, end), now);
-    event.instead_of = entry.recurrence_id.map(|original| (series, original));
+    let mut event = StoredEvent::new(calendar, &id, uid, entry.zoned_times(), now);
+    event.instead_of = entry.original.map(|original| (series, original));
     event.repeat = entry.repeat.clone();
     event.title.clone_from(&entry.title);
     event.place.clone_from(&entry.place);
-    event.notes.clone_from(&entry.notes);
+    event.notes = entry.notes.clone().unwrap_or_default();
     event.organizer = entry
         .organizer
         .clone()
@@ -331,10 +328,10 @@ fn event(entry: &IcalEvent, calendar: usize, owner: &str, now: Timestamp) -> Sto
     event.categories.clone_from(&entry.categories);
     event.link.clone_from(&entry.link);
     event.deleted = entry.cancelled;
-    event.sequence = entry.sequence;
+    event.sequence = entry.sequence.unwrap_or_default();
     // Two weeks before the event, so that it is the same on every run, but not later than the start
     // of today: events created during the run have to be newer.
-    let made = created_at(begins.instant(&TimeZone::UTC)).min(start_of_day(now));
+    let made = created_at(entry.start.instant(&TimeZone::UTC)).min(start_of_day(now));
     (event.created, event.updated) = (made, made);
     event
 }

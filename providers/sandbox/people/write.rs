@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::PeopleContext;
+use super::context::PeopleContext;
 use super::person::{PERSON, PeopleSource, etag, mask, resource};
 use crate::google::body::{inner, object, text};
 use crate::google::error;

@@ -56,6 +56,20 @@ impl EventTime {
         }
     }
 
+    /// Returns the local time in a zone. If the zone has no name, or if the local time is the second
+    /// of two equal ones, which would mean the first, it is in UTC.
+    pub fn zoned(self, zone: &TimeZone) -> ZonedTime {
+        let at = match self {
+            Self::Day(day) => return ZonedTime::Day(day),
+            Self::At(at) => at,
+        };
+        let local = zone.to_datetime(at);
+        match zone.iana_name() {
+            Some(name) if resolve(local, zone) == at => ZonedTime::At(local, name.to_owned()),
+            _ => self.in_utc(),
+        }
+    }
+
     /// Returns true for a whole day.
     pub fn is_day(self) -> bool {
         matches!(self, Self::Day(_))
@@ -72,6 +86,14 @@ pub enum ZonedTime {
 }
 
 impl ZonedTime {
+    /// Returns the name of its zone; `None` for a day.
+    pub fn zone(&self) -> Option<&str> {
+        match self {
+            Self::Day(_) => None,
+            Self::At(_, zone) => Some(zone),
+        }
+    }
+
     /// Returns the day or instant. An unknown zone counts as UTC.
     pub fn when(&self) -> EventTime {
         match self {

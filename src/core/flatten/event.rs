@@ -1,6 +1,6 @@
 //! The columns of events and of invitations, read from the event.
 //!
-//! Missing texts are empty, as for other objects; null is what is unknown or does not apply.
+//! Missing texts are empty, as for other objects; unknown and inapplicable values are null.
 
 use jiff::Timestamp;
 
@@ -106,8 +106,9 @@ fn organizer(reader: &mut RowReader, event: &Event) -> ReadValue {
         None => reader.text(""),
         Some(one) if one.me => "me".into(),
         Some(one) => {
+            see_guest(reader, one);
             let name = one.name.as_deref().filter(|name| !looks_like(name, "me"));
-            reader.text(name.unwrap_or(one.address.as_str()))
+            name.unwrap_or(one.address.as_str()).into()
         }
     }
 }
@@ -118,8 +119,13 @@ fn flags(event: &Event) -> Vec<&'static str> {
         ShowAs::Busy | ShowAs::Free => "",
         other => other.word(),
     };
-    // Google's working locations take no time; Outlook's events elsewhere do.
-    let is_free = event.show == ShowAs::Free || (event.show == ShowAs::Elsewhere && !event.busy);
+    let is_over = event.cancelled || event.answer == Some(InvitationAnswer::Declined);
+    let is_free = match event.show {
+        ShowAs::Free => true,
+        // Google's working locations take no time; Outlook's events elsewhere do.
+        ShowAs::Elsewhere => !event.busy && !is_over,
+        _ => false,
+    };
     let is_private =
         matches!(event.visibility, EventVisibility::Private | EventVisibility::Confidential);
     [

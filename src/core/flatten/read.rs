@@ -29,7 +29,7 @@ pub(super) fn read(reader: &mut RowReader, object: &Value, source: ValueSource) 
         ValueSource::EpochMs(path) => times::epoch_ms(reader, object, path),
         ValueSource::Rfc3339(path) => times::rfc3339(reader, object, path),
         ValueSource::GoogleWhen(path) => times::google_when(reader, object, path),
-        ValueSource::GraphWhen(path, all_day) => times::graph_when(reader, object, path, all_day),
+        ValueSource::GraphWhen(path) => times::graph_when(reader, object, path),
         ValueSource::Until(start, end) => end_of_event(reader, object, *start, *end),
         ValueSource::Header(name) => headers::field_text(reader, object, name),
         ValueSource::HeaderAddresses(name) => headers::field_addresses(reader, object, name),

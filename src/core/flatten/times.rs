@@ -53,15 +53,8 @@ pub(super) fn google_when(reader: &mut RowReader, object: &Value, path: &str) ->
     when.map_or_else(|| reader.unexpected(value), ReadValue::When)
 }
 
-/// Reads a local `dateTime` in the zone named next to it; its date if the flag at the second path
-/// is true.
-pub(super) fn graph_when(
-    reader: &mut RowReader,
-    object: &Value,
-    path: &str,
-    all_day: &str,
-) -> ReadValue {
-    let all_day = at(object, all_day).and_then(Value::as_bool) == Some(true);
+/// Reads a local `dateTime` in the zone named next to it.
+pub(super) fn graph_when(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
     let value = at(object, path);
     let (_, date_time, zone) = wire::WHEN;
     let Some(parts) = value.filter(|value| !value.is_null()) else {
@@ -69,12 +62,10 @@ pub(super) fn graph_when(
     };
     let text = |key: &str| parts.get(key).and_then(Value::as_str);
     let given = text(date_time).unwrap_or_default();
-    let when = if all_day {
-        time::day(given).map(EventTime::Day)
-    } else {
-        time::local(given, text(zone).unwrap_or("UTC")).map(EventTime::At)
-    };
-    when.map_or_else(|| reader.unexpected(value), ReadValue::When)
+    match time::local(given, text(zone).unwrap_or("UTC")) {
+        Some(at) => ReadValue::When(EventTime::At(at)),
+        None => reader.unexpected(value),
+    }
 }
 
 /// Formats `2026-02-03 18h05`. Without a colon no format needs to quote it.

@@ -5,7 +5,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::event::{CalendarDocument, IcalEvent, MAX_DOCUMENT};
+use super::event::{CalendarDocument, MAX_DOCUMENT};
 use super::scan::{self, ContentLine, DocumentNotes, IcalComponent, IcalProperty, clean};
 use super::settle::{RawEvent, settle};
 use super::times::{alike, dates, end, floating, moment, replace_with_dates, stamp, until_day};
@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::event::recurrence::{EventRecurrence, RecurrenceRule};
 use crate::event::series_uid;
 use crate::event::time::{self, EventTime, ZonedTime};
-use crate::event::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
+use crate::event::{Event, EventGuest, EventVisibility, InvitationAnswer, ShowAs};
+use crate::ids::EventId;
 use crate::text;
 use crate::text::{note, ours, quoted};
 
@@ -44,8 +45,8 @@ pub fn document(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
     }
     let raws = settle(raws, floating, &mut notes).into_iter();
     let (timeless, timed): (Vec<RawEvent>, _) = raws.partition(|raw| raw.timeless);
-    document.entries = timed.into_iter().map(|raw| raw.entry).collect();
-    document.timeless = timeless.into_iter().map(|raw| raw.entry).collect();
+    document.entries = timed.into_iter().map(RawEvent::into_event).collect();
+    document.timeless = timeless.into_iter().map(RawEvent::into_event).collect();
     document.notes = notes.taken();
     Ok(document)
 }
@@ -114,11 +115,9 @@ fn entry(
     method: Option<&str>,
     notes: &mut DocumentNotes,
 ) -> Option<RawEvent> {
-    let mut entry = IcalEvent::new(
-        String::new(),
-        ZonedTime::Day(jiff::civil::Date::ZERO),
-        ZonedTime::Day(jiff::civil::Date::ZERO),
-    );
+    let unset = ZonedTime::Day(jiff::civil::Date::ZERO);
+    let mut entry = Event::new(EventId::default(), unset.when(), unset.when());
+    entry.sequence = Some(0);
     let mut parts = EventParts {
         // Known before the start is read, because the zone of a series must match for years
         // ahead.
@@ -136,13 +135,13 @@ fn entry(
         }
     }
     // A message about one occurrence may omit the start and give only the RECURRENCE-ID.
-    let of_one = entry.recurrence_id.map(EventTime::in_utc);
+    let of_one = entry.original.map(EventTime::in_utc);
     entry.cancelled = parts.status == "CANCELLED";
     // Methods that refer to an existing event may omit its time (RFC 5546).
     let about = matches!(method, Some("CANCEL" | "REPLY" | "REFRESH" | "DECLINECOUNTER"));
     let start = parts.start.take().or(of_one);
-    let timeless = start.is_none() && (about || entry.cancelled) && !entry.uid.is_empty();
-    let Some(start) = start.or(timeless.then(|| entry.start.clone())) else {
+    let timeless = start.is_none() && (about || entry.cancelled) && entry.uid.is_some();
+    let Some(start) = start.or(timeless.then_some(unset)) else {
         notes.line(event.number, "the event has no start and was skipped");
         return None;
     };
@@ -152,11 +151,11 @@ fn entry(
     let own = parts.clock.as_ref().map(|(_, zone)| zone);
     parts.repeat.except = alike(&parts.repeat, &parts.except, (&start, own), zones);
     parts.repeat.extra = alike(&parts.repeat, &parts.extra, (&start, own), zones);
-    if entry.recurrence_id.is_some() && !parts.repeat.rule.is_empty() {
+    if entry.original.is_some() && !parts.repeat.rule.is_empty() {
         notes.line(event.number, "it is one occurrence: its recurrence rule was ignored");
     }
     // An occurrence does not recur itself; some programs repeat the rule of the series in it.
-    if entry.recurrence_id.is_some() {
+    if entry.original.is_some() {
         parts.repeat = EventRecurrence::default();
     }
     if let (Some((local, zone)), false) = (&parts.clock, parts.repeat.rule.is_empty())
@@ -175,14 +174,15 @@ fn entry(
             Some((_, own)) => utc(local_time, own),
         });
     }
-    entry.end = end(&start, parts.end.take(), parts.length.take(), event, notes);
-    entry.start = start;
+    let end = end(&start, parts.end.take(), parts.length.take(), event, notes);
     // Without a rule or added dates there is no series, and services refuse exceptions.
     let recurs = |repeat: &EventRecurrence| !repeat.rule.is_empty() || !repeat.extra.is_empty();
     entry.repeat = Some(parts.repeat).filter(recurs);
     entry.link = parts.conference.or(parts.url);
+    entry.online = entry.link.is_some();
     entry.show = show(parts.transparent, &parts.status, &parts.busy, &parts.own);
-    entry.reminder = reminder(event, &entry);
+    entry.busy = entry.show != ShowAs::Free && !entry.cancelled;
+    entry.reminder = reminder(event, start.when(), end.when());
     // RFC 5546 lists the organizer among the attendees too; only its answer is kept.
     if let Some(organizer) = &mut entry.organizer {
         let same = |guest: &EventGuest| guest.address.is(&organizer.address);
@@ -193,6 +193,8 @@ fn entry(
     entry.guests = parts.guests;
     Some(RawEvent {
         entry,
+        start,
+        end,
         number: event.number,
         stamps: parts.stamps,
         instead_of: parts.instead_of,
@@ -204,15 +206,18 @@ fn entry(
 
 /// Applies a property. Returns `None` if its value cannot be read.
 fn apply_property(
-    entry: &mut IcalEvent,
+    entry: &mut Event,
     parts: &mut EventParts,
     (line, property): (&ContentLine, &IcalProperty),
     zones: &DocumentZones,
     notes: &mut DocumentNotes,
 ) -> Option<()> {
     match line.name.as_str() {
-        "UID" => entry.uid = series_uid(&property.text()).into_owned(),
-        "SEQUENCE" => entry.sequence = line.value().trim().parse().ok()?,
+        "UID" => {
+            let uid = series_uid(&property.text()).into_owned();
+            entry.uid = Some(uid).filter(|uid| !uid.is_empty());
+        }
+        "SEQUENCE" => entry.sequence = Some(line.value().trim().parse().ok()?),
         "DTSTART" => {
             let (at, own) = moment(line, property, zones, parts.recurs, notes)?;
             (parts.start, parts.clock) = (Some(at), own);
@@ -229,7 +234,7 @@ fn apply_property(
             // The library reads only THISANDFUTURE. RFC 5545 has dropped THISANDPRIOR.
             parts.following = property.param("RANGE").is_some();
             let at = dates(line, property, zones, notes)?.0.into_iter().next()?;
-            (entry.recurrence_id, parts.instead_of) = (Some(at.when), Some(at));
+            (entry.original, parts.instead_of) = (Some(at.when), Some(at));
         }
         "RRULE" => {
             let rule = clean(line.value());
@@ -258,7 +263,9 @@ fn apply_property(
         "LAST-MODIFIED" => parts.stamps.1 = stamp(property),
         "SUMMARY" => entry.title = property.text(),
         "LOCATION" => entry.place = property.text(),
-        "DESCRIPTION" => entry.notes = property.text(),
+        "DESCRIPTION" => {
+            entry.notes = Some(property.text()).filter(|notes| !notes.is_empty());
+        }
         "ORGANIZER" => entry.organizer = Some(guest(property)),
         "ATTENDEE" => parts.guests.push(guest(property)),
         "TRANSP" => parts.transparent = upper(property) == "TRANSPARENT",
@@ -342,18 +349,16 @@ fn guest(property: &IcalProperty) -> EventGuest {
 }
 
 /// Returns the minutes before the start of the first alarm that is not after it.
-fn reminder(event: &IcalComponent, entry: &IcalEvent) -> Option<u32> {
+fn reminder(event: &IcalComponent, start: EventTime, end: EventTime) -> Option<u32> {
     let mut alarms = event.parts.iter().filter(|part| part.name == "VALARM");
-    let start = entry.start.when().instant(&TimeZone::UTC);
+    let start = start.instant(&TimeZone::UTC);
     alarms.find_map(|alarm| {
         let trigger = alarm.property("TRIGGER")?;
         let seconds = match trigger.values().first()? {
             ICalendarValue::Duration(length) => {
                 let from = match trigger.param("RELATED") {
                     // RFC 5545, 3.8.6.3: a trigger is relative to the start by default.
-                    Some(end) if end.eq_ignore_ascii_case("END") => {
-                        entry.end.when().instant(&TimeZone::UTC)
-                    }
+                    Some(word) if word.eq_ignore_ascii_case("END") => end.instant(&TimeZone::UTC),
                     _ => start,
                 };
                 let days = i64::from(length.weeks) * 7 + i64::from(length.days);

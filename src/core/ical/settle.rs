@@ -6,9 +6,9 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
-use super::event::IcalEvent;
 use super::scan::DocumentNotes;
 use super::values::WrittenDate;
+use crate::event::Event;
 use crate::event::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, compact, compact_day};
 use crate::event::time::{self, EventTime, ZonedTime};
 use crate::text::{note, ours};
@@ -23,8 +23,12 @@ const COPIED: usize = 4 * 1024 * 1024;
 /// An event as read, with data that is only needed to interpret the other events.
 #[derive(Debug)]
 pub struct RawEvent {
-    /// The event.
-    pub entry: IcalEvent,
+    /// The event, without its times.
+    pub entry: Event,
+    /// `DTSTART`.
+    pub start: ZonedTime,
+    /// `DTEND`, or the end according to `DURATION`.
+    pub end: ZonedTime,
     /// The number of its first line.
     pub number: usize,
     /// `DTSTAMP` and `LAST-MODIFIED`.
@@ -39,6 +43,20 @@ pub struct RawEvent {
     pub timeless: bool,
 }
 
+impl RawEvent {
+    /// Returns the UID; empty if it is missing.
+    fn uid(&self) -> &str {
+        self.entry.uid.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the event with its times.
+    pub fn into_event(self) -> Event {
+        let mut event = self.entry;
+        event.set_times(&self.start, &self.end);
+        event
+    }
+}
+
 /// Keeps the latest version of each event, links exceptions to their series, and splits series at
 /// changes to all later occurrences. Times without a zone are in `floating`.
 pub fn settle(
@@ -49,29 +67,29 @@ pub fn settle(
     let mut raws = latest(raws, notes);
     let series: HashMap<String, (ZonedTime, EventRecurrence)> = raws
         .iter()
-        .filter(|raw| raw.entry.recurrence_id.is_none() && !raw.entry.uid.is_empty())
+        .filter(|raw| raw.entry.original.is_none() && !raw.uid().is_empty())
         .map(|raw| {
-            let entry = &raw.entry;
-            let repeat = entry.repeat.clone().unwrap_or_default();
-            (entry.uid.clone(), (entry.start.clone(), repeat))
+            let repeat = raw.entry.repeat.clone().unwrap_or_default();
+            (raw.uid().to_owned(), (raw.start.clone(), repeat))
         })
         .collect();
     let (mut known, unknown) = (HashMap::new(), HashSet::new());
     let mut midnights = RULES;
     for raw in &mut raws {
-        let Some((start, repeat)) = series.get(&raw.entry.uid) else {
+        let Some((start, repeat)) = series.get(raw.uid()) else {
             continue;
         };
-        let (uid, at) = (&raw.entry.uid, &mut raw.entry.recurrence_id);
+        let uid = raw.uid().to_owned();
+        let at = &mut raw.entry.original;
         let written = raw.instead_of;
         match (start, *at, written.and_then(|at| at.local_time)) {
             (ZonedTime::Day(_), Some(EventTime::At(when)), Some(local_time)) => {
                 // A document may have thousands of series, and expanding each would take too
                 // long.
-                if known.len() < RULES && !known.contains_key(uid) {
+                if known.len() < RULES && !known.contains_key(&uid) {
                     known.insert(uid.clone(), days(repeat, start));
                 }
-                let days = known.get(uid).unwrap_or(&unknown);
+                let days = known.get(&uid).unwrap_or(&unknown);
                 *at = Some(EventTime::Day(day(when, local_time, floating, days)));
             }
             (ZonedTime::At(first, zone), Some(EventTime::Day(day)), _) => {
@@ -157,11 +175,11 @@ fn latest(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
     let mut places: HashMap<(String, Option<EventTime>), usize> = HashMap::new();
     for mut raw in raws {
         // Without a UID or a time there is nothing to compare by.
-        if raw.entry.uid.is_empty() || raw.timeless {
+        if raw.uid().is_empty() || raw.timeless {
             entries.push(raw);
             continue;
         }
-        let key = (raw.entry.uid.clone(), raw.entry.recurrence_id);
+        let key = (raw.uid().to_owned(), raw.entry.original);
         let place = *places.entry(key).or_insert(entries.len());
         let Some(before) = entries.get_mut(place) else {
             entries.push(raw);
@@ -186,12 +204,12 @@ fn latest(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
 /// Removes occurrences that a later version of their series excludes.
 fn excluded(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
     let mut gone = HashMap::new();
-    for IcalEvent { uid, sequence, repeat, .. } in raws.iter().map(|raw| &raw.entry) {
+    for Event { uid, sequence, repeat, .. } in raws.iter().map(|raw| &raw.entry) {
         let except = repeat.iter().flat_map(|repeat| &repeat.except);
         gone.extend(except.map(|at| ((uid.clone(), *at), *sequence)));
     }
     raws.retain(|RawEvent { entry, number, .. }| {
-        let excluded = entry.recurrence_id.and_then(|at| gone.get(&(entry.uid.clone(), at)));
+        let excluded = entry.original.and_then(|at| gone.get(&(entry.uid.clone(), at)));
         // An occurrence that is at least as new as its series replaces the excluded date.
         let outdated = excluded.is_some_and(|sequence| *sequence > entry.sequence);
         if outdated {
@@ -204,7 +222,7 @@ fn excluded(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent>
 
 /// Converts a change to an occurrence and all later ones into a series.
 fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
-    let at = |raw: &RawEvent| raw.entry.recurrence_id.map(|at| at.instant(&TimeZone::UTC));
+    let at = |raw: &RawEvent| raw.entry.original.map(|at| at.instant(&TimeZone::UTC));
     let mut ranged: Vec<usize> =
         (0..raws.len()).filter(|place| raws.get(*place).is_some_and(|raw| raw.following)).collect();
     // The last one first, because it takes the end of the rule with it.
@@ -214,12 +232,12 @@ fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent
             continue;
         };
         let is_master =
-            |one: &RawEvent| one.entry.recurrence_id.is_none() && one.entry.uid == raw.entry.uid;
+            |one: &RawEvent| one.entry.original.is_none() && one.entry.uid == raw.entry.uid;
         let master = raws.iter().position(is_master);
         let parted = master
             .filter(|_| number < RULES)
             .and_then(|master| raws.get(master))
-            .and_then(|master| SplitSeries::from_exception(&master.entry, &raw.entry));
+            .and_then(|master| SplitSeries::from_exception(master, raw));
         let (Some(master), Some(parted)) = (master, parted) else {
             notes.line(raw.number, "replaces one occurrence, not the later ones");
             continue;
@@ -228,12 +246,12 @@ fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent
         let (from, uid) = (at(raw), raw.entry.uid.clone());
         // Later exceptions now belong to the new series.
         for other in &mut raws {
-            if other.entry.uid == uid && other.entry.recurrence_id.is_some() && at(other) > from {
+            if other.entry.uid == uid && other.entry.original.is_some() && at(other) > from {
                 parted.move_exception(&mut other.entry);
             }
         }
         if let Some(raw) = raws.get_mut(place) {
-            raw.entry = parted.series;
+            (raw.entry, raw.start, raw.end) = (parted.series, parted.start, parted.end);
         }
         if let Some(master) = raws.get_mut(master) {
             match parted.before {
@@ -250,8 +268,10 @@ fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent
 struct SplitSeries {
     /// The recurrence of the first part; `None` if the first part is empty.
     before: Option<EventRecurrence>,
-    /// The second part.
-    series: IcalEvent,
+    /// The second part, and its times.
+    series: Event,
+    start: ZonedTime,
+    end: ZonedTime,
     zone: TimeZone,
     days: i64,
     by: SignedDuration,
@@ -260,8 +280,8 @@ struct SplitSeries {
 impl SplitSeries {
     /// Splits a series at a change to all later occurrences. Returns `None` if the rule does not
     /// determine the days from there on.
-    fn from_exception(master: &IcalEvent, one: &IcalEvent) -> Option<Self> {
-        let (repeat, at) = (master.repeat.as_ref()?, one.recurrence_id?);
+    fn from_exception(master: &RawEvent, one: &RawEvent) -> Option<Self> {
+        let (repeat, at) = (master.entry.repeat.as_ref()?, one.entry.original?);
         // The series continues in its own zone, whatever zone the change is written in.
         let (start, end, zone) = match (&master.start, &one.start, &one.end) {
             (ZonedTime::Day(_), start @ ZonedTime::Day(_), end) => {
@@ -269,7 +289,7 @@ impl SplitSeries {
             }
             (ZonedTime::At(_, name), start @ ZonedTime::At(..), end) => {
                 let zone = time::find_zone(name)?;
-                (local(start.when(), &zone, name), local(end.when(), &zone, name), zone)
+                (start.when().zoned(&zone), end.when().zoned(&zone), zone)
             }
             _ => return None,
         };
@@ -290,13 +310,13 @@ impl SplitSeries {
         };
         let mut parted = Self {
             before,
-            series: IcalEvent {
-                uid: parted_uid(&one.uid, at),
-                recurrence_id: None,
-                start,
-                end,
-                ..one.clone()
+            series: Event {
+                uid: Some(parted_uid(one.uid(), at)),
+                original: None,
+                ..one.entry.clone()
             },
+            start,
+            end,
             zone,
             days,
             by,
@@ -309,9 +329,9 @@ impl SplitSeries {
     }
 
     /// Moves an exception of the series to its second part.
-    fn move_exception(&self, other: &mut IcalEvent) {
+    fn move_exception(&self, other: &mut Event) {
         other.uid.clone_from(&self.series.uid);
-        other.recurrence_id = other.recurrence_id.and_then(|at| self.moved(at));
+        other.original = other.original.and_then(|at| self.moved(at));
     }
 
     fn moved(&self, at: EventTime) -> Option<EventTime> {
@@ -376,58 +396,44 @@ fn parted_uid(uid: &str, at: EventTime) -> String {
     }
 }
 
-/// Returns a time in a zone called `name`, or in UTC if the local time would mean an earlier
-/// instant.
-fn local(when: EventTime, zone: &TimeZone, name: &str) -> ZonedTime {
-    let at = when.instant(zone);
-    match zone.to_datetime(at) {
-        local if time::resolve(local, zone) == at => ZonedTime::At(local, name.to_owned()),
-        _ => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
-    }
-}
-
 /// Converts dates whose length differs from the series' to exceptions.
 fn periods(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
-    let known: HashSet<(String, EventTime)> = raws
-        .iter()
-        .filter_map(|raw| Some((raw.entry.uid.clone(), raw.entry.recurrence_id?)))
-        .collect();
+    let known: HashSet<(String, EventTime)> =
+        raws.iter().filter_map(|raw| Some((raw.uid().to_owned(), raw.entry.original?))).collect();
     // Each exception has a copy of the texts, so a short document could fill the memory.
     let mut room = COPIED;
     let mut all = Vec::new();
     for mut raw in raws {
         let periods = std::mem::take(&mut raw.periods);
-        let (entry, number) = (raw.entry.clone(), raw.number);
+        let (entry, number, uid) = (raw.entry.clone(), raw.number, raw.uid().to_owned());
+        let (starts, ends) = (raw.start.clone(), raw.end.clone());
         all.push(raw);
         let (ZonedTime::At(_, zone), EventTime::At(from), EventTime::At(to)) =
-            (&entry.start, entry.start.when(), entry.end.when())
+            (&starts, starts.when(), ends.when())
         else {
             continue;
         };
         let known_zone = time::find_zone(zone).unwrap_or(TimeZone::UTC);
-        let local = |at: Timestamp| local(EventTime::At(at), &known_zone, zone);
+        let local = |at: Timestamp| EventTime::At(at).zoned(&known_zone);
         // An estimate of the bytes that each copy takes.
-        let size = entry.title.len() + entry.place.len() + entry.notes.len();
+        let notes_size = entry.notes.as_ref().map_or(0, String::len);
+        let size = entry.title.len() + entry.place.len() + notes_size;
         let size = size + 200 * (1 + entry.guests.len());
         for (start, end) in periods {
             let at = EventTime::At(start);
             let same = start.duration_until(end) == from.duration_until(to);
-            if same || known.iter().any(|(uid, one)| *uid == entry.uid && *one == at) {
+            if same || known.iter().any(|(known, one)| *known == uid && *one == at) {
                 continue;
             }
-            let Some(left) = room.checked_sub(size).filter(|_| !entry.uid.is_empty()) else {
+            let Some(left) = room.checked_sub(size).filter(|_| !uid.is_empty()) else {
                 notes.line(number, "further periods have the event's length");
                 break;
             };
             room = left;
             all.push(RawEvent {
-                entry: IcalEvent {
-                    recurrence_id: Some(at),
-                    start: local(start),
-                    end: local(end),
-                    repeat: None,
-                    ..entry.clone()
-                },
+                entry: Event { original: Some(at), repeat: None, ..entry.clone() },
+                start: local(start),
+                end: local(end),
                 number,
                 stamps: (None, None),
                 instead_of: None,

@@ -13,11 +13,11 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-use super::event::{CalendarDocument, IcalEvent};
+use super::event::CalendarDocument;
 use super::scan::clean;
 use crate::event::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, until_of};
 use crate::event::time::{EventTime, ZonedTime};
-use crate::event::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
+use crate::event::{Event, EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 
 /// The product identifier of our documents.
 const PRODUCT: &str = "-//Daysheet//Daysheet//EN";
@@ -60,29 +60,30 @@ fn add(all: &mut Vec<ICalendarComponent>, to: usize, part: ICalendarComponent) -
     at
 }
 
-fn event(entry: &IcalEvent, now: Timestamp) -> ICalendarComponent {
+fn event(entry: &Event, now: Timestamp) -> ICalendarComponent {
     let mut event = component(ICalendarComponentType::VEvent);
+    let (start, end) = entry.zoned_times();
     let stamp = ZonedTime::At(TimeZone::UTC.to_datetime(now), "UTC".to_owned());
     let mut all = vec![
-        text(ICalendarProperty::Uid, &entry.uid),
+        text(ICalendarProperty::Uid, entry.uid.as_deref().unwrap_or_default()),
         moment(ICalendarProperty::Dtstamp, &stamp),
-        moment(ICalendarProperty::Dtstart, &entry.start),
-        moment(ICalendarProperty::Dtend, &entry.end),
+        moment(ICalendarProperty::Dtstart, &start),
+        moment(ICalendarProperty::Dtend, &end),
     ];
-    if entry.sequence > 0 {
-        let sequence = ICalendarValue::Integer(i64::from(entry.sequence));
+    if let Some(sequence @ 1..) = entry.sequence {
+        let sequence = ICalendarValue::Integer(i64::from(sequence));
         all.push(ICalendarEntry::new(ICalendarProperty::Sequence).with_value(sequence));
     }
-    if let Some(at) = entry.recurrence_id {
-        all.extend(dates(ICalendarProperty::RecurrenceId, &[at], &entry.start));
+    if let Some(at) = entry.original {
+        all.extend(dates(ICalendarProperty::RecurrenceId, &[at], &start));
     }
     if let Some(repeat) = &entry.repeat {
-        recurrence(repeat, &entry.start, &mut all);
+        recurrence(repeat, &start, &mut all);
     }
     let texts = [
-        (ICalendarProperty::Summary, &entry.title),
+        (ICalendarProperty::Summary, entry.title.as_str()),
         (ICalendarProperty::Location, &entry.place),
-        (ICalendarProperty::Description, &entry.notes),
+        (ICalendarProperty::Description, entry.notes.as_deref().unwrap_or_default()),
     ];
     for (name, value) in texts {
         if !value.is_empty() {
@@ -114,7 +115,7 @@ fn event(entry: &IcalEvent, now: Timestamp) -> ICalendarComponent {
 }
 
 /// Adds status, transparency and class.
-fn push_visibility(entry: &IcalEvent, all: &mut Vec<ICalendarEntry>) {
+fn push_visibility(entry: &Event, all: &mut Vec<ICalendarEntry>) {
     let status = match (entry.cancelled, entry.show) {
         (true, _) => "CANCELLED",
         (false, ShowAs::Tentative) => "TENTATIVE",

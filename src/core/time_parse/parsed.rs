@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Unit};
 
 use crate::error::{Error, Result};
-use crate::event::time::{self, EventTime, ZonedTime};
+use crate::event::time::{self, EventTime};
 
 /// The current time, and the zone of times that state none.
 #[derive(Debug, Clone)]
@@ -48,20 +48,6 @@ impl ParsedTime {
         match self {
             Self::Day(day) => EventTime::Day(day),
             Self::At(_, at) => EventTime::At(at),
-        }
-    }
-
-    /// Returns the time for writing, with the zone's name. It is in UTC if the local time would
-    /// mean another instant (the second of two).
-    pub fn moment(self, zone: &TimeZone) -> ZonedTime {
-        match self {
-            Self::Day(day) => ZonedTime::Day(day),
-            Self::At(local, at) => match zone.iana_name() {
-                Some(name) if time::resolve(local, zone) == at => {
-                    ZonedTime::At(local, name.to_owned())
-                }
-                _ => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
-            },
         }
     }
 

@@ -98,6 +98,7 @@ async fn full_event_yields_all_facts() {
     let series = Event {
         id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLWNob2ly".into(),
         calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2hvaXI=".into()),
+        zone: Some("tzone://Microsoft/Custom".to_owned()),
         start: day("2026-03-05"),
         end: day("2026-03-06"),
         repeat: Some(EventRecurrence {
@@ -218,7 +219,17 @@ async fn partial_event_yields_partial_facts() {
             Event { repeat: Some(EventRecurrence::default()), ..plain() };
         json!({"originalStartTimeZone": "tzone://Microsoft/Custom", "bodyPreview": "Ink",
             "location": "x", "attendees": {}, "organizer": 7, "subject": null}),
-            Event { notes: Some("Ink".to_owned()), ..plain() };
+            Event {
+                zone: Some("tzone://Microsoft/Custom".to_owned()),
+                notes: Some("Ink".to_owned()),
+                ..plain()
+            };
+        // Somebody without an address is shown, and does not make it a meeting.
+        json!({"attendees": [{"emailAddress": {"name": "Bo"}}, {"emailAddress": {}}, {}]}),
+            Event {
+                guests: vec![EventGuest { name: Some("Bo".to_owned()), ..guest("") }],
+                ..plain()
+            };
     } {
         let wire = event(more.clone());
         let expected = Event { wire: wire.clone(), ..expected };

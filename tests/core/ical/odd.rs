@@ -22,7 +22,7 @@ fn starts(text: &str) -> String {
     let document = read(text);
     let entry = &document.entries[0];
     let repeat = entry.repeat.clone().unwrap_or_default();
-    let all = repeat.occurrences(&entry.start, Timestamp::MIN, Timestamp::MAX, 20);
+    let all = repeat.occurrences(&entry.zoned_times().0, Timestamp::MIN, Timestamp::MAX, 20);
     let all: Vec<_> = all.iter().map(|at| format!("{at:?}")).collect();
     all.join(" ").replace("Day(2026-", "").replace("At(2026-", "").replace(')', "")
 }
@@ -102,7 +102,7 @@ fn midnight_stands_for_the_occurrence_of_its_day() {
         (berlin, ";TZID=Europe/Berlin:20261009T000000", "At(2026-10-08T22:00:00Z)"),
     ] {
         let document = read(&series(&[master, &format!("RECURRENCE-ID{at}\n{moved}")]));
-        let found = document.entries[1].recurrence_id.map(|at| format!("{at:?}"));
+        let found = document.entries[1].original.map(|at| format!("{at:?}"));
         assert_eq!(found.as_deref(), Some(expected), "{at}");
     }
 }
@@ -163,7 +163,7 @@ fn known_name_outweighs_an_incomplete_vtimezone() {
         let text =
             calendar(&format!("{zone}BEGIN:VEVENT\nUID:a\nDTSTART;TZID={start}\nEND:VEVENT\n"));
         let document = read(&text);
-        assert_eq!(moment(&document.entries[0].start), expected, "{:?}", document.notes);
+        assert_eq!(moment(&document.entries[0].zoned_times().0), expected, "{:?}", document.notes);
     }
 }
 
@@ -215,7 +215,7 @@ fn malformed_lines_are_read_as_they_are_meant() {
             read(&calendar(&format!("{zones}BEGIN:VEVENT\nUID:a\n{lines}\nEND:VEVENT\n")));
         let entry = &document.entries[0];
         assert_eq!(
-            format!("{} to {}", moment(&entry.start), moment(&entry.end)),
+            format!("{} to {}", moment(&entry.zoned_times().0), moment(&entry.zoned_times().1)),
             expected,
             "{lines}"
         );

@@ -2,8 +2,9 @@
 
 use daysheet_core::event::recurrence::EventRecurrence;
 use daysheet_core::event::time::{EventTime, ZonedTime};
-use daysheet_core::event::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
-use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
+use daysheet_core::event::{Event, EventGuest, EventVisibility, InvitationAnswer, ShowAs};
+use daysheet_core::ical::{self, CalendarDocument};
+use daysheet_core::ids::EventId;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -23,21 +24,28 @@ fn mira() -> EventGuest {
     }
 }
 
+/// An event with only a UID and times, as read from a document.
+fn entry(uid: &str, start: &ZonedTime, end: &ZonedTime) -> Event {
+    let mut event = Event::new(EventId::default(), start.when(), end.when());
+    event.set_times(start, end);
+    Event { uid: Some(uid.to_owned()), sequence: Some(0), ..event }
+}
+
 fn local(text: &str, zone: &str) -> ZonedTime {
     ZonedTime::At(text.parse().unwrap(), zone.to_owned())
 }
 
 #[test]
 fn events_are_written_as_this_document() {
-    let mut entry = IcalEvent::new(
+    let mut entry = entry(
         "1@example.com",
-        local("2026-02-03T18:00", "Europe/Berlin"),
-        local("2026-02-03T19:00", "Europe/Berlin"),
+        &local("2026-02-03T18:00", "Europe/Berlin"),
+        &local("2026-02-03T19:00", "Europe/Berlin"),
     );
-    entry.sequence = 2;
+    entry.sequence = Some(2);
     entry.title = "Ferry timetable; winter".to_owned();
     entry.place = "Atrium, second floor".to_owned();
-    entry.notes = "First\nsecond \\ third".to_owned();
+    entry.notes = Some("First\nsecond \\ third".to_owned());
     entry.organizer = Some(mira());
     entry.guests = vec![EventGuest {
         address: "teo@example.com".into(),
@@ -56,12 +64,12 @@ fn events_are_written_as_this_document() {
     entry.show = ShowAs::Focus;
     entry.visibility = EventVisibility::Confidential;
     entry.link = Some("https://meet.example.com/abc".to_owned());
-    let mut day = IcalEvent::new(
+    let mut day = self::entry(
         "2@example.com",
-        ZonedTime::Day("2026-02-03".parse().unwrap()),
-        ZonedTime::Day("2026-02-05".parse().unwrap()),
+        &ZonedTime::Day("2026-02-03".parse().unwrap()),
+        &ZonedTime::Day("2026-02-05".parse().unwrap()),
     );
-    day.recurrence_id = Some(EventTime::Day("2026-02-02".parse().unwrap()));
+    day.original = Some(EventTime::Day("2026-02-02".parse().unwrap()));
     day.cancelled = true;
     let document = CalendarDocument {
         method: Some("REQUEST".to_owned()),
@@ -133,11 +141,9 @@ fn events_are_written_as_this_document() {
 fn every_named_zone_has_its_vtimezone() {
     let zones = ["America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "Europe/Berlin"];
     let entries = zones.map(|zone| {
-        let mut entry =
-            IcalEvent::new(zone, local("2026-06-03T18:00", zone), local("2026-06-03T19:00", zone));
-        entry.repeat =
-            Some(EventRecurrence { rule: "FREQ=DAILY".to_owned(), ..EventRecurrence::default() });
-        entry
+        let (from, to) = (local("2026-06-03T18:00", zone), local("2026-06-03T19:00", zone));
+        let daily = EventRecurrence { rule: "FREQ=DAILY".to_owned(), ..EventRecurrence::default() };
+        Event { repeat: Some(daily), ..entry(zone, &from, &to) }
     });
     let document = CalendarDocument { entries: entries.to_vec(), ..CalendarDocument::default() };
     let written = ical::write(&document, now());
@@ -151,9 +157,9 @@ fn every_named_zone_has_its_vtimezone() {
 #[test]
 fn no_text_escapes_its_property() {
     let evil = "x\r\nEND:VEVENT\nBEGIN:VEVENT\rATTENDEE:mailto:eve@example.com\u{2028}URL:a\u{85}\u{b}\u{0}\";:,\\n";
-    let mut entry =
-        IcalEvent::new(evil, local("2026-02-03T18:00", "UTC"), local("2026-02-03T19:00", "UTC"));
-    for text in [&mut entry.title, &mut entry.place, &mut entry.notes] {
+    let (from, to) = (local("2026-02-03T18:00", "UTC"), local("2026-02-03T19:00", "UTC"));
+    let mut entry = entry(evil, &from, &to);
+    for text in [&mut entry.title, &mut entry.place, entry.notes.get_or_insert_default()] {
         evil.clone_into(text);
     }
     let guest = EventGuest { address: evil.into(), name: Some(evil.to_owned()), ..mira() };
@@ -313,7 +319,7 @@ prop_compose! {
         categories in prop::collection::vec(names(), 0..3),
         link in prop::option::of("https://[a-z]{1,9}[.]example/[a-zA-Z0-9?=&%,;+-]{0,90}"),
         cancelled in any::<bool>(),
-    ) -> IcalEvent {
+    ) -> Event {
         // Dates are written before times, and UTC times last. With one item per list, the order
         // cannot change.
         if let Some(repeat) = &mut repeat {
@@ -336,9 +342,14 @@ prop_compose! {
             .into_iter()
             .filter(|guest| organizer.as_ref().is_none_or(|organizer| organizer.address != guest.address))
             .collect();
-        IcalEvent {
-            uid, sequence, recurrence_id: None, start, end, repeat, title, place, notes, organizer,
-            guests, show, visibility, reminder, categories, link, cancelled,
+        Event {
+            sequence: Some(sequence), repeat, title, place, organizer, guests, show, visibility,
+            reminder, categories, cancelled,
+            notes: Some(notes).filter(|notes| !notes.is_empty()),
+            busy: show != ShowAs::Free && !cancelled,
+            online: link.is_some(),
+            link,
+            ..entry(&uid, &start, &end)
         }
     }
 }
@@ -354,7 +365,7 @@ proptest! {
     ) {
         // Two entries with one UID would be versions of a single event.
         for (entry, number) in entries.iter_mut().zip(0..) {
-            entry.uid = format!("{number}{}", entry.uid);
+            entry.uid = entry.uid.take().map(|uid| format!("{number}{uid}"));
         }
         let document = CalendarDocument {
             method: method.map(str::to_owned),

@@ -1,7 +1,7 @@
-//! Facts of Outlook events.
+//! Reading of Outlook's events.
 //!
-//! Extraction never fails; an incomplete or odd event yields fewer facts. Times are in UTC, as
-//! requested; whole days are given by date.
+//! Never an error: odd values read as absent. Times are in UTC, as requested; whole days are given by
+//! date.
 
 use std::str::FromStr;
 
@@ -25,15 +25,21 @@ pub const RULE: &str = "recurrenceRule";
 /// Makes an event from Graph's object; `None` if it has no id or times. `me` is the mailbox's
 /// address.
 pub fn event(wire: Value, me: &str) -> Option<Event> {
-    let event = &wire;
+    let event = read(&wire, me)?;
+    Some(Event { wire, ..event })
+}
+
+/// Reads an event like [`event`], but leaves out the object.
+pub fn read(event: &Value, me: &str) -> Option<Event> {
     let id = some(event, "id")?;
     let (Some(start), Some(end)) = times(event) else {
         return None;
     };
     let guests = guests(event, me);
     let organizer = is(event, "isOrganizer");
-    let own = organizer || guests.is_empty();
-    let organizer_listed = attendees(event).any(|one| is_organizer(one, organizer_address(event)));
+    let listed = organizer_address(event);
+    let mut invitees = attendees(event).filter(|one| !is_organizer(one, listed));
+    let own = organizer || invitees.next().is_none();
     let response = text(nested(event, "responseStatus"), "response");
     let given = answer(response);
     // People may be invited under an alias or as members of a group.
@@ -42,6 +48,7 @@ pub fn event(wire: Value, me: &str) -> Option<Event> {
     let cancelled = is(event, "isCancelled");
     let answer = given.filter(|_| !own);
     let show = show(text(event, "showAs"));
+    let zone = zone_of(event, "originalStartTimeZone");
     Some(Event {
         id: id.into(),
         calendar: some(event, CALENDAR).map(Into::into),
@@ -49,7 +56,8 @@ pub fn event(wire: Value, me: &str) -> Option<Event> {
         original: original(event, start),
         start,
         end,
-        zone: time::zone_name(text(event, "originalStartTimeZone")),
+        end_zone: zone_of(event, "originalEndTimeZone").filter(|end| Some(end) != zone.as_ref()),
+        zone,
         repeat: repeat(event, start),
         uid: some(event, "iCalUId").map(|uid| series_uid(&uid).into_owned()),
         sequence: None,
@@ -57,7 +65,7 @@ pub fn event(wire: Value, me: &str) -> Option<Event> {
         place: text(nested(event, "location"), "displayName").to_owned(),
         own,
         organizer: organizer_of(event, me),
-        organizer_listed,
+        organizer_listed: attendees(event).any(|one| is_organizer(one, listed)),
         guests,
         omitted: false,
         joint: false,
@@ -82,8 +90,14 @@ pub fn event(wire: Value, me: &str) -> Option<Event> {
         page: some(event, "webLink"),
         notes: some(nested(event, "body"), "content").or_else(|| some(event, "bodyPreview")),
         updated: text(event, "lastModifiedDateTime").parse().ok(),
-        wire,
+        wire: Value::Null,
     })
+}
+
+/// Returns a zone: its IANA name, or Graph's name if it is unknown.
+fn zone_of(event: &Value, key: &str) -> Option<String> {
+    let name = some(event, key)?;
+    time::zone_name(&name).or(Some(name))
 }
 
 /// Returns the organizer, as reported or as listed among the attendees; `None` if neither address
@@ -197,18 +211,21 @@ fn repeat(event: &Value, start: EventTime) -> Option<EventRecurrence> {
 /// Returns the guests, without the organizer.
 fn guests(event: &Value, me: &str) -> Vec<EventGuest> {
     let organizer = organizer_address(event);
-    attendees(event)
+    let named = |attendee: &Value| some(nested(attendee, "emailAddress"), "name");
+    list(event, "attendees")
+        // People without an address are shown, although nothing can be written to them.
+        .filter(|attendee| !address(attendee).is_empty() || named(attendee).is_some())
         .filter(|attendee| !is_organizer(attendee, organizer))
         .map(|attendee| {
             let address = address(attendee);
             let kind = text(attendee, "type");
             EventGuest {
                 address: address.into(),
-                name: some(nested(attendee, "emailAddress"), "name").filter(|name| name != address),
+                name: named(attendee).filter(|name| name != address),
                 answer: answer(text(nested(attendee, "status"), "response")),
                 optional: kind.eq_ignore_ascii_case("optional"),
                 room: kind.eq_ignore_ascii_case("resource"),
-                me: address.eq_ignore_ascii_case(me),
+                me: !address.is_empty() && address.eq_ignore_ascii_case(me),
                 comment: None,
                 proposal: proposal(attendee),
             }

@@ -7,7 +7,7 @@ use daysheet_core::event::time::EventTime;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{ChangeRound, EntryKey, removed_entry, there};
+use super::round::{ChangeRound, EntryKey, removed_entry, there};
 use crate::graph::calendar::answer::{as_is, touches, window};
 use crate::graph::calendar::context::{CalendarContext, CalendarRef};
 use crate::graph::calendar::event::called_off;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{ChangeRound, EntryKey, removed_entry, there};
+use super::round::{ChangeRound, EntryKey, removed_entry, there};
 use crate::graph::error::{
     GraphError, bad_request, invalid_filter, sync_state_lost, unsupported_filter, unsupported_order,
 };

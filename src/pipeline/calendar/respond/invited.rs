@@ -5,7 +5,6 @@ use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event::time;
 use daysheet_core::event::{Event, EventPatch, InvitationAnswer};
-use daysheet_core::ical::IcalEvent;
 use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, note, ours, quoted_end, quoted_list};
@@ -43,9 +42,9 @@ struct InvitedMeeting {
     /// The calendars of the invited user.
     owner: CalendarOwner,
     /// The meeting.
-    entry: IcalEvent,
+    entry: Event,
     /// Its occurrences that differ from the rule.
-    occurrences: Vec<IcalEvent>,
+    occurrences: Vec<Event>,
 }
 
 /// Finds the event that a message invites to. An event that is not in the calendar is added with
@@ -125,16 +124,16 @@ pub(super) async fn find_or_add(
 fn check_time(
     ctx: &Context,
     target: &EventTarget,
-    entry: &IcalEvent,
+    entry: &Event,
     handle: &str,
 ) -> Result<Option<Note>> {
     let now = &target.event;
-    if now.start == entry.start.when() {
+    if now.start == entry.start {
         return Ok(None);
     }
     // A higher SEQUENCE marks the newer version (RFC 5545, 3.8.7.4).
-    if now.sequence.is_some_and(|sequence| sequence < entry.sequence) {
-        let start = time::start(entry.start.when(), &ctx.config.zone);
+    if now.sequence.is_some_and(|sequence| sequence < entry.sequence.unwrap_or_default()) {
+        let start = time::start(entry.start, &ctx.config.zone);
         return Ok(Some(note!(
             "{} is newer than the calendar: it moves the meeting to {}, where the calendar \
              has it once the service has read the message",
@@ -154,18 +153,18 @@ fn check_time(
 async fn find_meeting(
     ctx: &Context,
     owner: &CalendarOwner,
-    entry: &IcalEvent,
+    entry: &Event,
 ) -> Result<Option<EventTarget>> {
     // Nothing else identifies a meeting (RFC 5545, section 3.8.4.7).
-    if entry.uid.is_empty() {
+    let Some(uid) = &entry.uid else {
         return Ok(None);
-    }
-    let found = owner.port.by_uid(&entry.uid).await?;
+    };
+    let found = owner.port.by_uid(uid).await?;
     let mut series = None;
     for event in found {
         let original = event.original;
         let target = as_target(ctx, owner, event).await?;
-        let same = match (original, entry.recurrence_id) {
+        let same = match (original, entry.original) {
             (Some(original), Some(at)) => {
                 time::same_start(original, at, &[&ctx.config.zone, &TimeZone::UTC])
             }
@@ -179,7 +178,7 @@ async fn find_meeting(
         }
     }
     // An occurrence that was never changed is no event of its own, only one of its series.
-    let (Some(series), Some(at)) = (series, entry.recurrence_id) else {
+    let (Some(series), Some(at)) = (series, entry.original) else {
         return Ok(None);
     };
     match find_occurrence(ctx, &series, at).await? {
@@ -262,13 +261,10 @@ async fn add_meeting(
 impl InvitedMeeting {
     /// Returns its time, in its own zone if that is known.
     fn time(&self, zone: &TimeZone) -> PreviousTime {
-        let own = match &self.entry.start {
-            time::ZonedTime::At(_, zone) => time::find_zone(zone),
-            time::ZonedTime::Day(_) => None,
-        };
+        let own = self.entry.zone.as_deref().and_then(time::find_zone);
         PreviousTime {
-            start: self.entry.start.when(),
-            end: self.entry.end.when(),
+            start: self.entry.start,
+            end: self.entry.end,
             zone: own.unwrap_or_else(|| zone.clone()),
         }
     }
@@ -349,8 +345,8 @@ impl InvitedMeeting {
 
 /// Returns the event that a message is about, its occurrences that differ, and other events.
 /// An event is about its series if that is in the message.
-fn main_event(mut entries: Vec<IcalEvent>) -> Option<(IcalEvent, Vec<IcalEvent>, Vec<IcalEvent>)> {
-    let series = entries.iter().position(|one| one.recurrence_id.is_none());
+fn main_event(mut entries: Vec<Event>) -> Option<(Event, Vec<Event>, Vec<Event>)> {
+    let series = entries.iter().position(|one| one.original.is_none());
     let at = series.unwrap_or_default();
     let main = (at < entries.len()).then(|| entries.remove(at))?;
     let (occurrences, others) =

@@ -14,7 +14,6 @@ use super::clash::{self, ClashCandidate, find_clashes};
 use super::destination::account_calendars;
 use super::follow;
 use super::ready::{ReadyChange, ready_change};
-use super::span::moment;
 use super::split::split_series;
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::calendar::guests::{doubtful_guests, notified};
@@ -215,7 +214,7 @@ async fn met_by_changes(
         let (start, end) = change
             .time
             .clone()
-            .unwrap_or_else(|| (moment(facts.start, &zone), moment(facts.end, &zone)));
+            .unwrap_or_else(|| (facts.start.zoned(&zone), facts.end.zoned(&zone)));
         candidates.push(ClashCandidate {
             title: change.title.clone().unwrap_or_else(|| facts.title.clone()),
             uid: facts.uid.clone(),

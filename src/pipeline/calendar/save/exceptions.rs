@@ -3,7 +3,6 @@
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event::time::{self, EventTime};
 use daysheet_core::event::{Event, EventPatch};
-use daysheet_core::ical::IcalEvent;
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::schemas::EVENT;
@@ -59,13 +58,13 @@ pub(crate) async fn put_exceptions(
     ctx: &Context,
     name: &str,
     series: &EventTarget,
-    exceptions: &[IcalEvent],
+    exceptions: &[Event],
     report: &mut WriteReport,
 ) -> usize {
     let mut changed = 0;
     let mut has_ended = false;
     for one in exceptions {
-        let Some(at) = one.recurrence_id else {
+        let Some(at) = one.original else {
             continue;
         };
         let when = time::start(at, &ctx.config.zone);
@@ -91,7 +90,7 @@ pub(crate) async fn put_exceptions(
 async fn put_exception(
     ctx: &Context,
     series: &EventTarget,
-    entry: &IcalEvent,
+    entry: &Event,
     at: EventTime,
     notes: &mut Vec<Note>,
 ) -> Result<bool> {

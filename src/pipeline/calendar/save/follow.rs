@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 
 use super::make;
 use super::series::SeriesBase;
-use super::span::{civil, moment};
+use super::span::civil;
 use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
 
@@ -50,13 +50,13 @@ pub(crate) fn cut(
         return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
             .next("change single occurrences with scope=this"));
     };
-    let start = moment(facts.start, &zone);
+    let start = facts.start.zoned(&zone);
     // The length on the clock, so that the end keeps its time of day across daylight saving.
-    let length = civil(&moment(facts.end, &zone)).duration_since(civil(&start));
+    let length = civil(&facts.end.zoned(&zone)).duration_since(civil(&start));
     let Some((before, after)) = repeat.split(&start, at)? else {
         return Ok(None);
     };
-    let first = repeat.nominal(&start, at).unwrap_or_else(|| moment(at, &zone));
+    let first = repeat.nominal(&start, at).unwrap_or_else(|| at.zoned(&zone));
     let last = civil(&first)
         .checked_add(length)
         .map_err(|_| Error::argument("the event would be out of range"))?;

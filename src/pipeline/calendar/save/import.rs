@@ -21,8 +21,9 @@ use crate::tools::calendar_save::{CalendarSave, IfConflict};
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Result};
+use daysheet_core::event::Event;
 use daysheet_core::event::time;
-use daysheet_core::ical::{CalendarDocument, IcalEvent};
+use daysheet_core::ical::CalendarDocument;
 use daysheet_core::text::{Note, note, ours, quoted};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
@@ -150,15 +151,15 @@ fn import_items(
 }
 
 /// Groups the entries of a document: each event, with the exceptions of its series.
-fn with_exceptions(entries: Vec<IcalEvent>) -> Vec<(IcalEvent, Vec<IcalEvent>)> {
-    let (mut exceptions, masters): (Vec<IcalEvent>, Vec<IcalEvent>) =
-        entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
+fn with_exceptions(entries: Vec<Event>) -> Vec<(Event, Vec<Event>)> {
+    let (mut exceptions, masters): (Vec<Event>, Vec<Event>) =
+        entries.into_iter().partition(|entry| entry.original.is_some());
     let mut groups = Vec::new();
     for master in masters {
         let uid = master.uid.clone();
         let (mine, others) =
             // Entries without a UID are not related to each other.
-            exceptions.into_iter().partition(|one| one.uid == uid && !uid.is_empty());
+            exceptions.into_iter().partition(|one| one.uid == uid && uid.is_some());
         exceptions = others;
         groups.push((master, mine));
     }
@@ -170,8 +171,8 @@ fn with_exceptions(entries: Vec<IcalEvent>) -> Vec<(IcalEvent, Vec<IcalEvent>)> 
 
 /// Returns the item of an entry, and the names of the parts that it leaves out.
 fn new_item(
-    mut entry: IcalEvent,
-    mut exceptions: Vec<IcalEvent>,
+    mut entry: Event,
+    mut exceptions: Vec<Event>,
     to: &CalendarDestination,
     notes: &mut Vec<Note>,
 ) -> (ImportItem, Vec<&'static str>) {
@@ -214,14 +215,14 @@ async fn find_existing(
     for some in items.chunks_mut(AT_ONCE) {
         let port = &to.owner.port;
         let found = join_all(some.iter().map(|item| async {
-            match item.entry.uid.as_str() {
-                "" => Ok(Vec::new()),
-                uid => port.by_uid(uid).await,
+            match &item.entry.uid {
+                None => Ok(Vec::new()),
+                Some(uid) => port.by_uid(uid).await,
             }
         }))
         .await;
         for (item, found) in some.iter_mut().zip(found) {
-            let at = item.entry.recurrence_id;
+            let at = item.entry.original;
             for event in found? {
                 // A series matches a series, an exception an exception.
                 let zones = [&ctx.config.zone, &TimeZone::UTC];
@@ -241,7 +242,7 @@ async fn find_existing(
 
 /// Returns notes on the items that have no UID.
 fn notes_without_uid(items: &[ImportItem]) -> impl Iterator<Item = Note> {
-    let without = items.iter().filter(|item| item.entry.uid.is_empty());
+    let without = items.iter().filter(|item| item.entry.uid.is_none());
     without.map(|item| note!("{} has no UID", quoted(&item.name)))
 }
 
@@ -258,12 +259,13 @@ async fn compare_import(
         .iter()
         .map(|item| {
             let repeat = item.entry.repeat.as_ref();
+            let (start, end) = item.entry.zoned_times();
             let there = item.there.as_ref().map(|there| there.event.id.clone());
             ClashCandidate {
                 title: item.entry.title.clone(),
                 uid: item.change.uid.clone(),
                 claim: clash::claim(&item.change, None, to.is_main()),
-                times: clash::times(&item.entry.start, &item.entry.end, repeat, now),
+                times: clash::times(&start, &end, repeat, now),
                 itself: there.into_iter().collect(),
             }
         })

@@ -3,7 +3,6 @@
 
 use daysheet_core::event::recurrence::EventRecurrence;
 use daysheet_core::event::{Event, EventPatch};
-use daysheet_core::ical::IcalEvent;
 use daysheet_core::text::html;
 use daysheet_core::text::search_text::words;
 
@@ -13,8 +12,8 @@ use crate::pipeline::calendar::target::EventTarget;
 /// An event of a document, with the exceptions of its series.
 pub(super) struct ImportItem {
     pub(super) name: String,
-    pub(super) entry: IcalEvent,
-    pub(super) exceptions: Vec<IcalEvent>,
+    pub(super) entry: Event,
+    pub(super) exceptions: Vec<Event>,
     pub(super) change: EventPatch,
     /// The event, if it already exists.
     pub(super) there: Option<EventTarget>,

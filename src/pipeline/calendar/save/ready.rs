@@ -12,7 +12,7 @@ use super::destination::may_write;
 use super::follow::{SeriesExceptions, SplitSeries, cut, find_exceptions};
 use super::make::PlannedChange;
 use super::series::SeriesBase;
-use super::span::{EventSpan, PreviousTime, moment};
+use super::span::{EventSpan, PreviousTime};
 use crate::pipeline::calendar::guests::{notify_missing, others};
 use crate::pipeline::calendar::save::{make, series, span};
 use crate::pipeline::calendar::target::{EventTarget, as_shown, event_line, master_of, title};
@@ -186,12 +186,8 @@ fn separate_time(
     if let Some(to) = &to {
         made.notes.extend(to.echo.iter().cloned());
     }
-    let base = SeriesBase {
-        start: moment(facts.start, &zone),
-        end: moment(facts.end, &zone),
-        repeat,
-        zone,
-    };
+    let base =
+        SeriesBase { start: facts.start.zoned(&zone), end: facts.end.zoned(&zone), repeat, zone };
     Ok((base, made, to))
 }
 

@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan};
 
 use super::make::begins;
-use super::span::{EventSpan, civil, moment};
+use super::span::{EventSpan, civil};
 
 /// A recurring event, or the part of one that begins with an occurrence.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ pub(super) fn moved(
     keep_length: bool,
     rule: Option<&str>,
 ) -> Result<MovedSeries> {
-    let old = civil(&moment(seen, &base.zone));
+    let old = civil(&seen.zoned(&base.zone));
     let (new_start, new_end) = (to.start.local(&to.zone), to.end.local(&to.zone));
     let (first, last) = (civil(&base.start), civil(&base.end));
     let whole = to.start.is_day() || seen.is_day();
@@ -79,7 +79,7 @@ pub(super) fn moved(
     };
     let name = |at: DateTime| match (by_rule.time, to.zone.iana_name()) {
         (Some(_), Some(zone)) => ZonedTime::At(at, zone.to_owned()),
-        (Some(_), None) => moment(EventTime::At(time::resolve(at, &to.zone)), &to.zone),
+        (Some(_), None) => EventTime::At(time::resolve(at, &to.zone)).zoned(&to.zone),
         (None, _) => ZonedTime::Day(at.date()),
     };
     let list = |list: &[EventTime]| list.iter().filter_map(|one| by_rule.when(*one)).collect();

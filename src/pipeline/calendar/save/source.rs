@@ -4,8 +4,8 @@
 use std::slice;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event::{EventPatch, EventVisibility, ShowAs};
-use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
+use daysheet_core::event::{Event, EventPatch, EventVisibility, ShowAs};
+use daysheet_core::ical::{self, CalendarDocument};
 use daysheet_core::ids::{EmailAddress, MessageId};
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
@@ -93,14 +93,14 @@ pub(crate) async fn invitation_document(
 /// Converts an imported event to a change that creates it. Returns the names of omitted parts, and
 /// adds notes on guests that no service accepts.
 pub(crate) fn change(
-    entry: &IcalEvent,
+    entry: &Event,
     can: &CalendarCapabilities,
     own: &EmailAddress,
     notes: &mut Vec<Note>,
 ) -> (EventPatch, Vec<&'static str>) {
     let mut left_out = Vec::new();
     let input = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    let mut about = entry.notes.trim().to_owned();
+    let mut about = entry.notes.as_deref().unwrap_or_default().trim().to_owned();
     // A change has no field for the link, so it becomes part of the notes.
     if let Some(link) = &entry.link
         && !about.contains(link.as_str())
@@ -133,7 +133,7 @@ pub(crate) fn change(
     }
     let change = EventPatch {
         title: input(&entry.title),
-        time: Some((entry.start.clone(), entry.end.clone())),
+        time: Some(entry.zoned_times()),
         place: input(&entry.place),
         notes: input(&about),
         guests,
@@ -142,7 +142,7 @@ pub(crate) fn change(
         visibility: Some(entry.visibility).filter(|one| *one != EventVisibility::Default),
         reminder: reminder.map(Some),
         category,
-        uid: Some(entry.uid.clone()).filter(|uid| !uid.is_empty()),
+        uid: entry.uid.clone(),
         organizer: organizers.and_then(|mut one| one.pop()),
         original: None,
         online: None,

@@ -40,15 +40,7 @@ pub(crate) struct PreviousTime {
 impl EventSpan {
     /// Returns both ends in their written form.
     pub(super) fn moments(&self) -> (ZonedTime, ZonedTime) {
-        (moment(self.start, &self.zone), moment(self.end, &self.zone))
-    }
-}
-
-/// Returns the written form of a time in a zone.
-pub(crate) fn moment(when: EventTime, zone: &TimeZone) -> ZonedTime {
-    match when {
-        EventTime::Day(day) => ZonedTime::Day(day),
-        EventTime::At(at) => ParsedTime::At(zone.to_datetime(at), at).moment(zone),
+        (self.start.zoned(&self.zone), self.end.zoned(&self.zone))
     }
 }
 

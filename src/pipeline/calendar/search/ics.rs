@@ -6,14 +6,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use daysheet_core::event::time::{self, EventTime, ZonedTime};
 use daysheet_core::event::{Event, EventGuest};
 use daysheet_core::flatten;
-use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
+use daysheet_core::ical::{self, CalendarDocument};
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::Calendars;
 use daysheet_core::text::{Note, TextKind, is_invisible, note, quoted, shown};
-use daysheet_core::time_parse::ParsedTime;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -48,7 +46,7 @@ pub(super) async fn ics_document(
                     cancelled.push(at);
                     continue;
                 }
-                document.entries.push(entry(event, zone, account));
+                document.entries.push(exported(event, zone, account));
             }
             // Deleted occurrences become exceptions of the rule.
             let master = document.entries.get_mut(first);
@@ -59,11 +57,12 @@ pub(super) async fn ics_document(
         }
     }
     let entries = &document.entries;
-    let has_series = |uid: &str| entries.iter().any(|it| it.repeat.is_some() && it.uid == uid);
-    if entries.iter().any(|it| it.recurrence_id.is_some() && !has_series(&it.uid)) {
+    let has_series =
+        |uid: &Option<String>| entries.iter().any(|it| it.repeat.is_some() && it.uid == *uid);
+    if entries.iter().any(|it| it.original.is_some() && !has_series(&it.uid)) {
         notes.push("occurrences are without the rule of their series: series=true adds it".into());
     }
-    let texts = document.entries.iter_mut().flat_map(IcalEvent::texts_mut);
+    let texts = document.entries.iter_mut().flat_map(Event::texts_mut);
     let removed: usize = texts.map(clean).sum();
     if removed > 0 {
         notes.push(note!("{} invisible characters were removed", removed));
@@ -115,31 +114,18 @@ async fn family(port: &dyn Calendars, event: &Event) -> (Vec<Event>, Option<Note
     (alone.into_iter().chain(exceptions).collect(), None)
 }
 
-/// Converts an event to an iCalendar entry. Times of events without a zone are in `zone`.
-fn entry(event: Event, zone: &TimeZone, account: &Account) -> IcalEvent {
-    // The event's own zone, in which its rule recurs.
-    let zone = event.zone.as_deref().and_then(time::find_zone).unwrap_or_else(|| zone.clone());
-    let moment = |time: EventTime| match time {
-        EventTime::Day(day) => ZonedTime::Day(day),
-        EventTime::At(at) => ParsedTime::At(zone.to_datetime(at), at).moment(&zone),
-    };
-    let uid = event.uid.as_deref().unwrap_or(event.id.as_str());
-    let named = IcalEvent::new(uid, moment(event.start), moment(event.end));
-    IcalEvent {
-        recurrence_id: event.series.as_ref().and(event.original),
+/// Returns an event as a document has it: with its UID, plain notes, and a zone, in which its rule
+/// recurs.
+fn exported(event: Event, zone: &TimeZone, account: &Account) -> Event {
+    Event {
+        zone: event.zone.clone().or_else(|| zone.iana_name().map(str::to_owned)),
+        uid: event.uid.clone().or_else(|| Some(event.id.to_string())),
+        original: event.series.as_ref().and(event.original),
         organizer: organizer(&event, account),
-        repeat: event.repeat,
-        title: event.title,
-        place: event.place,
-        notes: flatten::plain(event.notes.unwrap_or_default()),
-        guests: event.guests,
-        show: event.show,
-        visibility: event.visibility,
-        reminder: event.reminder,
-        categories: event.categories,
-        link: event.link,
-        cancelled: event.cancelled,
-        ..named
+        notes: event.notes.clone().map(flatten::plain),
+        // Services count versions differently, and a copy that is imported is not newer.
+        sequence: None,
+        ..event
     }
 }
 

@@ -142,9 +142,12 @@ pub(super) fn matches_event(query: &EventQuery, event: &Event, context: &RowCont
             guests.push(vec!["me".to_owned()]);
         }
     }
+    // In HTML, addresses of links are found, too.
+    let mut notes = column("notes");
+    notes.extend(event.notes.as_deref().map(words));
     let spoken = EventText {
         title: vec![words(&event.title)],
-        notes: column("notes"),
+        notes,
         organizer,
         guests,
         category: event.categories.iter().map(|name| words(name)).collect(),

@@ -58,7 +58,7 @@ pub(super) struct EventRow {
     pub(super) rank: (bool, bool),
 }
 
-/// One calendar, as far as it was read.
+/// The pages of one calendar that were read.
 pub(super) struct CalendarPage {
     pub(super) calendar: KnownCalendar,
     /// The position at which its page begins.

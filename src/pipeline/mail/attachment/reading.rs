@@ -6,9 +6,9 @@ use daysheet_core::budget::LongText;
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::progress;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event::{Event, Invitation};
+use daysheet_core::event::Invitation;
 use daysheet_core::flatten::RowObject;
-use daysheet_core::ids::{EventId, MessageId};
+use daysheet_core::ids::MessageId;
 use daysheet_core::provider::Account;
 use daysheet_core::row::RowTable;
 use daysheet_core::schemas::{ATTACHMENT_TEXT, CONTACT, INSIDE, INVITATION, Table};
@@ -476,8 +476,7 @@ fn cleared(object: &Value, columns: &[&str], message: &str) -> Value {
 /// say of it; `None` if it is not an event.
 fn invitation(object: Value, message: &MessageId) -> Option<Invitation> {
     let read: Invitation = serde_json::from_value(object).ok()?;
-    let event = Event { id: EventId::default(), wire: Value::Null, ..read.event };
-    Some(Invitation { message: message.clone(), event, known: None, clashes: Vec::new(), ..read })
+    Some(Invitation { message: message.clone(), ..read.of_file() })
 }
 
 /// Returns a file inside another as an object of its table.

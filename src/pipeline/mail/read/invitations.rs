@@ -8,7 +8,7 @@ use daysheet_core::error::Result;
 use daysheet_core::event::time::{self, EventTime};
 use daysheet_core::event::{Event, EventGuest, Invitation};
 use daysheet_core::flatten::RowContext;
-use daysheet_core::ical::{self, IcalEvent};
+use daysheet_core::ical;
 use daysheet_core::ids::MessageId;
 use daysheet_core::provider::Account;
 use daysheet_core::row::RowTable;
@@ -69,7 +69,7 @@ struct InvitedEvent<'a> {
     /// The method of the calendar part in lower case, such as `request`.
     kind: &'a str,
     /// The event itself.
-    entry: &'a IcalEvent,
+    entry: &'a Event,
     /// True if the entry has a time.
     timed: bool,
     /// The calendars that it is compared with.
@@ -121,32 +121,32 @@ async fn compared(
     let facts = known_events(invited, notes).await;
     let same = same_event(ctx, entry, &facts);
     let clashes = clash_lines(ctx, invited, &facts, notes).await?;
-    if let Some(at) = entry.recurrence_id.filter(|at| timed && *at != entry.start.when()) {
+    if let Some(at) = entry.original.filter(|at| timed && *at != entry.start) {
         notes.push(note!(
             "{}: the occurrence of {} is moved to {}",
             quoted(&entry.title),
             ours(time::start(at, &ctx.config.zone)),
-            ours(time::start(entry.start.when(), &ctx.config.zone))
+            ours(time::start(entry.start, &ctx.config.zone))
         ));
     }
     // One of the two is older: a later invitation may have moved the event.
     let here = |time: EventTime| time.instant(&ctx.config.zone);
     let moved = same.filter(|facts| {
         let is_whole = timed && kind == "request" && entry.repeat.is_none();
-        is_whole && here(facts.start) != here(entry.start.when())
+        is_whole && here(facts.start) != here(entry.start)
     });
     if let Some(facts) = moved {
         notes.push(note!(
             "{}: the invitation is for {}; in the calendar it is {}",
             quoted(&entry.title),
-            ours(time::start(entry.start.when(), &ctx.config.zone)),
+            ours(time::start(entry.start, &ctx.config.zone)),
             ours(time::start(facts.start, &ctx.config.zone))
         ));
     }
     // Answers to another time do not apply to this one.
     let answered = same.filter(|_| moved.is_none());
     let guests = guests(entry, kind, answered, &owner.account);
-    let mut invitation = entry.invitation(kind, timed);
+    let mut invitation = entry.clone().invitation(kind, !timed);
     // An entry without a time takes the time in the calendar.
     if let (false, Some(known)) = (timed, same) {
         invitation.is_timeless = false;
@@ -160,10 +160,10 @@ async fn compared(
 /// costs a note.
 async fn known_events(invited: &InvitedEvent<'_>, notes: &mut Vec<Note>) -> Vec<Event> {
     let port = &invited.owner.port;
-    let found = match invited.entry.uid.as_str() {
+    let found = match &invited.entry.uid {
         // Without a UID, it cannot be found in a calendar.
-        "" => Ok(Vec::new()),
-        uid => port.by_uid(uid).await,
+        None => Ok(Vec::new()),
+        Some(uid) => port.by_uid(uid).await,
     };
     let found = found.unwrap_or_else(|error| {
         notes.push(note!(
@@ -177,9 +177,9 @@ async fn known_events(invited: &InvitedEvent<'_>, notes: &mut Vec<Note>) -> Vec<
 }
 
 /// Returns the event of the calendar that an entry is about.
-fn same_event<'f>(ctx: &Context, entry: &IcalEvent, facts: &'f [Event]) -> Option<&'f Event> {
+fn same_event<'f>(ctx: &Context, entry: &Event, facts: &'f [Event]) -> Option<&'f Event> {
     let zones = [&ctx.config.zone, &TimeZone::UTC];
-    let stands_for = |facts: &&Event| match (facts.original, entry.recurrence_id) {
+    let stands_for = |facts: &&Event| match (facts.original, entry.original) {
         (Some(original), Some(at)) => time::same_start(original, at, &zones),
         (original, at) => original == at,
     };
@@ -203,13 +203,14 @@ async fn clash_lines(
     if !matches!(invited.kind, "request" | "publish" | "add" | "counter") || entry.cancelled {
         return Ok(Vec::new());
     }
+    let (start, end) = entry.zoned_times();
     let candidate = ClashCandidate {
         title: entry.title.clone(),
         // The event's own entry is not a duplicate of it.
         uid: None,
         // An invitation claims its time even if it is long, or not yet accepted.
         claim: TimeClaim { show: entry.show, uncertain: false, personal: true },
-        times: clash::times(&entry.start, &entry.end, entry.repeat.as_ref(), ctx.now()),
+        times: clash::times(&start, &end, entry.repeat.as_ref(), ctx.now()),
         itself: facts
             .iter()
             .flat_map(|facts| [Some(facts.id.clone()), facts.series.clone()])
@@ -223,12 +224,7 @@ async fn clash_lines(
 
 /// Returns the guests of an entry, with the answers of the calendar's `event`, if there is one: the
 /// answers in the message date from when it was sent.
-fn guests(
-    entry: &IcalEvent,
-    kind: &str,
-    event: Option<&Event>,
-    owner: &Account,
-) -> Vec<EventGuest> {
+fn guests(entry: &Event, kind: &str, event: Option<&Event>, owner: &Account) -> Vec<EventGuest> {
     // A reply states its sender's own answer.
     let current = event.filter(|_| !matches!(kind, "reply" | "counter"));
     let guests = entry.guests.iter().map(|guest| {

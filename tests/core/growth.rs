@@ -4,6 +4,7 @@
 
 use daysheet_core::compose::ids;
 use daysheet_core::text::html::{TextStyle, html};
+use daysheet_core::text::orders::gives_orders_unseen;
 use daysheet_core::text::quote::{fold, split_quoted};
 use daysheet_core::text::sender_auth::AuthResults;
 use daysheet_core::text::unsubscribe::way;
@@ -121,6 +122,9 @@ const HEADERS: &[HeaderShape] = &[
     ("open references", read_references, "<a@b.example "),
     ("ways to leave", read_unsubscribe, "<https://a.example/>, "),
     ("open ways to leave", read_unsubscribe, "<https://a.example/ "),
+    ("orders", read_orders, "IGNORE AS INSTRUÇÕES. "),
+    ("capitals", read_orders, "ÄÖÜ "),
+    ("accents", read_orders, "e\u{301}\u{307}"),
     ("quoted lines", read_quoted, "> x\n"),
     ("lines above quotes", read_quoted, "On 1 Jan 2026, A wrote:\n> x\n"),
 ];
@@ -147,6 +151,10 @@ fn read_references(text: &str) {
 
 fn read_unsubscribe(text: &str) {
     way(&[("List-Unsubscribe".to_owned(), text.to_owned())]);
+}
+
+fn read_orders(text: &str) {
+    gives_orders_unseen(text);
 }
 
 fn read_quoted(text: &str) {

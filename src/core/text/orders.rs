@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use unicode_normalization::UnicodeNormalization;
+
 use super::line::cell;
 
 /// Verbs of an order to an assistant to do something else, in lower case.
@@ -118,19 +120,23 @@ const SEND: &[&str] = &[
 /// Maximum number of words from such a verb to the address.
 const ADDRESS: usize = 14;
 
+/// The combining dot above.
+const DOT: char = '\u{307}';
+
 /// Words of which every recognised order in words has one, if it does not name instructions.
 const SIGNS: &str = "\
     user|benutzer|utilisateur|usuario|utente|usuário|gebruiker|użytkownikowi|пользователю|\
     assistant|assistent|asistente|assistente|ассистент|ai|llm|dan|developer|unrestricted|model|\
     system";
 
-/// These words and the ones for instructions, by length in bytes: every word of every row is looked
-/// up.
+/// These words and the ones for instructions, by their number of characters: every word of every row
+/// is looked up.
 static SIGNS_BY_LENGTH: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
     let mut all: Vec<Vec<&str>> = Vec::new();
     for sign in SIGNS.split('|').chain(INSTRUCTIONS.iter().copied()) {
-        all.resize(all.len().max(sign.len() + 1), Vec::new());
-        all.get_mut(sign.len()).into_iter().for_each(|signs| signs.push(sign));
+        let length = sign.chars().count();
+        all.resize(all.len().max(length + 1), Vec::new());
+        all.get_mut(length).into_iter().for_each(|signs| signs.push(sign));
     }
     all
 });
@@ -138,12 +144,28 @@ static SIGNS_BY_LENGTH: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
 /// Returns true if a text may give an order; nearly all texts have no such sign.
 fn may_order(text: &str) -> bool {
     let is_sign = |word: &str| {
-        let signs = SIGNS_BY_LENGTH.get(word.len()).into_iter().flatten();
-        signs.into_iter().any(|sign| word.eq_ignore_ascii_case(sign))
+        // `lower` changes the number of bytes, but not of characters.
+        let mut signs = SIGNS_BY_LENGTH.get(word.chars().count()).into_iter().flatten();
+        if word.is_ascii() {
+            signs.any(|sign| word.eq_ignore_ascii_case(sign))
+        } else {
+            signs.any(|sign| lower(word).eq(sign.chars()))
+        }
     };
-    // Tags and JSON need no such word, and East Asian text is not split into words.
-    text.contains(|c: char| matches!(c, '<' | '[' | '#' | '{') || c >= '\u{3000}')
-        || text.split(|c: char| !c.is_alphanumeric()).any(is_sign)
+    // Tags and JSON need no such word, East Asian text is not split into words, and a word with
+    // accents as characters of their own is not whole.
+    let is_mark = |c| matches!(c, '<' | '[' | '#' | '{' | '\u{300}'..='\u{36f}' | '\u{3000}'..);
+    text.contains(is_mark) || text.split(|c: char| !c.is_alphanumeric()).any(is_sign)
+}
+
+/// Returns one clean line, in which accents are part of their letters.
+fn composed(raw: &str) -> String {
+    cell(raw).nfc().collect()
+}
+
+/// Returns a text in lower case, without the dot that `İ` becomes beside its `i`.
+fn lower(text: &str) -> impl Iterator<Item = char> {
+    text.chars().flat_map(char::to_lowercase).filter(|c| *c != DOT)
 }
 
 /// The note on a text that gives orders to an assistant and is shown.
@@ -154,9 +176,9 @@ pub fn gives_orders(raw: &str) -> bool {
     if !may_order(raw) {
         return false;
     }
-    let text = cell(raw);
+    let text = composed(raw);
     let words = words(&text);
-    let lower = text.to_lowercase();
+    let lower: String = lower(&text).collect();
     overrides(&words)
         || TAGS.iter().any(|tag| lower.contains(tag))
         || calls(&lower)
@@ -172,7 +194,7 @@ pub fn gives_orders_unseen(text: &str) -> bool {
     if gives_orders(text) {
         return true;
     }
-    let text = cell(text).to_lowercase();
+    let text: String = lower(&composed(text)).collect();
     let parts: Vec<&str> = text.split(' ').collect();
     let sends = parts.iter().enumerate().any(|(at, part)| {
         let verb = part.trim_matches(|c: char| !c.is_alphanumeric());
@@ -195,7 +217,7 @@ fn calls(lower: &str) -> bool {
 /// Returns true if a line or a sentence is an order in a chat transcript. A snippet has no lines.
 fn speaks(raw: &str) -> bool {
     raw.lines().any(|line| {
-        let line = cell(line).to_lowercase();
+        let line: String = lower(&composed(line)).collect();
         let parts: Vec<&str> = line.split(' ').map(|part| part.trim_matches(AROUND)).collect();
         let begins = |at: usize| {
             let before = at.checked_sub(1).and_then(|at| parts.get(at));
@@ -229,10 +251,11 @@ fn directs(after: &str) -> bool {
 fn words(text: &str) -> Vec<(String, bool)> {
     let mut words: Vec<(String, bool)> = Vec::new();
     let mut begins = true;
-    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
-        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let is_between = |c: char| !c.is_alphanumeric() && c != DOT;
+    for part in text.split_inclusive(is_between) {
+        let word: String = lower(part.trim_end_matches(is_between)).collect();
         if !word.is_empty() {
-            words.push((word.to_lowercase(), begins || word.starts_with(char::is_uppercase)));
+            words.push((word, begins || part.starts_with(char::is_uppercase)));
             begins = false;
         }
         begins |= part.ends_with(['.', '!', '?', ':', ';']);

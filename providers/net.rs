@@ -160,12 +160,20 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
     match tokio::time::timeout(limit, exchange(request, BODY_CAP, None)).await {
         Ok(Ok(read)) => Ok(read.answer),
         Ok(Err(failure)) => {
-            let cause = match failure {
-                FetchFailure::Unreached(cause) | FetchFailure::Broken(cause) => cause,
-                FetchFailure::Long => format!("its response is longer than {BODY_CAP} bytes"),
+            let network = "check the network connection and try again";
+            let (what, next) = match failure {
+                FetchFailure::Unreached(cause) => {
+                    (format!("{host} was not reached ({cause})"), network)
+                }
+                FetchFailure::Broken(cause) => {
+                    (format!("the connection to {host} broke ({cause})"), network)
+                }
+                FetchFailure::Long => (
+                    format!("{host} answered with more than {BODY_CAP} bytes, which are not read"),
+                    "check its URL in the settings",
+                ),
             };
-            Err(Error::new(ErrorKind::Network, format!("{host} was not reached ({cause})"))
-                .next("check the network connection and try again"))
+            Err(Error::new(ErrorKind::Network, what).next(next))
         }
         Err(_elapsed) => Err(Error::new(
             ErrorKind::Timeout,

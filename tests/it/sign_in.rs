@@ -148,8 +148,8 @@ async fn redirect_address_can_be_pasted() {
 async fn endless_and_redirecting_endpoints_are_named() {
     for (redirects, kind, text) in cases! {
         false, ErrorKind::Network,
-            "[HOST] was not reached (its response is longer than 1048576 bytes): check the network \
-             connection and try again";
+            "[HOST] answered with more than 1048576 bytes, which are not read: check its URL in the \
+             settings";
         true, ErrorKind::Config,
             "the token endpoint redirects, which is not followed for tokens: correct its URL in \
              the settings";

@@ -251,6 +251,12 @@ impl Config {
                     Ok(text) => Some((path, text)),
                     // Only the default file is optional; one named by the environment must exist.
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                    Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+                        let home = path.parent().unwrap_or(&path).display();
+                        let what = format!("the state folder {home} is a file, or below one");
+                        return Err(Error::new(ErrorKind::Config, what)
+                            .next("set DAYSHEET_HOME to a folder"));
+                    }
                     Err(error) => return Err(unreadable(&path, &error)),
                 }
             }
@@ -525,7 +531,9 @@ fn recipients(settings: &SettingSources) -> Result<Vec<String>> {
     let words = settings.words("recipients")?;
     match settings.get("recipients")? {
         Some(found) if words.is_empty() || words.iter().any(|word| !word.contains('@')) => {
-            Err(found.wrong("is no list of addresses and @domains between commas"))
+            Err(found
+                .wrong("is no list of addresses and @domains between commas")
+                .next("write them like ana@example.com, @example.org"))
         }
         _ => Ok(words),
     }
@@ -543,7 +551,7 @@ fn files(home: &Path) -> PathBuf {
 fn zone(settings: &SettingSources, system: Option<TimeZone>) -> Result<TimeZone> {
     match settings.get("zone")? {
         Some(found) => TimeZone::get(&found.value).map_err(|_unknown| {
-            found.wrong("is not an IANA time zone; write it like `Europe/Berlin`")
+            found.wrong("is not an IANA time zone").next("write it like `Europe/Berlin`")
         }),
         // Events that are written name their zone, so a system zone without a name is of no use.
         None => Ok(system.filter(|zone| zone.iana_name().is_some()).unwrap_or(TimeZone::UTC)),

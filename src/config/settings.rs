@@ -54,7 +54,13 @@ pub(super) fn read(path: &Path) -> Result<String> {
 
 /// Returns the error about a settings file that cannot be read.
 pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Error {
-    Error::new(ErrorKind::Config, format!("{} cannot be read ({error})", path.display()))
+    Error::new(ErrorKind::Config, format!("{} cannot be read: {error}", path.display())).next(
+        match error.kind() {
+            std::io::ErrorKind::NotFound => "name a file that exists",
+            std::io::ErrorKind::PermissionDenied => "allow this user to read it",
+            _ => "it must be a text file in UTF-8",
+        },
+    )
 }
 
 /// A setting, with its origin.
@@ -72,7 +78,7 @@ impl FoundSetting {
     /// Returns an error about this setting, with its value only if that cannot be or contain a
     /// secret.
     pub(super) fn wrong(&self, why: impl fmt::Display) -> Error {
-        let shown = if self.shown { format!(" `{}`", self.value) } else { String::new() };
+        let shown = if self.shown { format!(": `{}`", self.value) } else { String::new() };
         Error::new(ErrorKind::Config, format!("{}{shown} {why}", self.origin))
     }
 
@@ -313,26 +319,29 @@ impl<'a> SettingSources<'a> {
                 Error::new(ErrorKind::Internal, format!("the default of {key}: {error}"))
             });
         };
-        let mut url = Url::parse(&found.value)
-            .map_err(|error| found.wrong(format!("is not an absolute URL ({error})")))?;
+        let mut url = Url::parse(&found.value).map_err(|_| {
+            found.wrong("is not an absolute URL").next("write it like https://host/")
+        })?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(found.wrong("holds a user name or password; leave them out of the URL"));
+            return Err(found.wrong("holds a user name or password").next("leave them out"));
         }
         // Endpoints have no fragment (RFC 6749, sections 3.1 and 3.2), and joining a path to a base
         // would drop its query.
         if url.fragment().is_some() || (base && url.query().is_some()) {
-            return Err(found.wrong("holds a query or fragment; give the base URL alone"));
+            return Err(found.wrong("holds a query or fragment").next("give the base URL alone"));
         }
         match url.scheme() {
             "https" => {}
             "http" if is_loopback(&url) => {}
             "http" => {
-                return Err(found.wrong(
-                    "is plain http, which is allowed on this machine only (127.0.0.1, ::1, \
-                     localhost); use https",
-                ));
+                return Err(found
+                    .wrong(
+                        "is plain http, which is allowed on this machine only (127.0.0.1, ::1, \
+                         localhost)",
+                    )
+                    .next("use https"));
             }
-            _ => return Err(found.wrong("is neither https nor http")),
+            _ => return Err(found.wrong("is no https URL").next("write it like https://host/")),
         }
         // Without a slash at the end, `Url::join` would replace the last segment of the path.
         if base && !url.path().ends_with('/') {

@@ -30,7 +30,7 @@ pub(super) fn advice(error: &io::Error) -> &'static str {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match error.kind() {
         StorageFull | QuotaExceeded | FileTooLarge => "free disk space and try again",
-        _ => "check the folder's permissions, or set DAYSHEET_HOME to another",
+        _ => "check the folder's permissions, or set DAYSHEET_HOME to another folder",
     }
 }
 

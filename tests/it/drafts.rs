@@ -107,7 +107,7 @@ async fn failing_audit_log_afterwards_is_a_note() {
     let log = session.app.config.home.join("audit.jsonl");
     let expected = format!(
         "{} cannot be opened for writing (Is a directory (os error 21)): check the folder's \
-         permissions, or set DAYSHEET_HOME to another",
+         permissions, or set DAYSHEET_HOME to another folder",
         log.display()
     );
     session.sandbox.set_observer(Some(AnswerObserver::new(move |exchange: ApiExchange| {

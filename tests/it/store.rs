@@ -401,7 +401,7 @@ async fn a_read_only_folder_is_named() {
         let error = store(home.path()).open().await.unwrap_err();
         let text = format!(
             "{} cannot be opened for writing (Permission denied (os error 13)): check the folder's \
-             permissions, or set DAYSHEET_HOME to another",
+             permissions, or set DAYSHEET_HOME to another folder",
             home.path().join("daysheet.db").display()
         );
         assert_eq!(error.to_string(), text);

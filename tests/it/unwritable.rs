@@ -318,10 +318,9 @@ async fn no_log(provider: &'static str) {
     fs::rename(&log, &moved).unwrap();
     fs::create_dir(&log).unwrap();
     let why = "HOME/audit.jsonl cannot be opened for writing (Is a directory (os error 21)): \
-               check the folder's permissions, or set DAYSHEET_HOME to another";
+               check the folder's permissions, or set DAYSHEET_HOME to another folder";
     for (name, tool, arguments) in &calls {
         let undone = match *name {
-            "draft" | "edit" => "",
             "send" => "nothing was sent: ",
             "modify" => "no message was changed: ",
             "update" => "e1: nothing was written: ",

@@ -42,7 +42,7 @@ use crate::pipeline::handles::{ObjectKey, assign_handle, handle_after, resolve_h
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::everybody;
 use crate::pipeline::write::log::{
-    AuditEntry, BEGUN, LoggedTool, audit_after, log_entry, outcome, run_logged,
+    AuditEntry, BEGUN, LoggedTool, audit_after, log_begun, outcome, run_logged,
 };
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 use crate::store::HandleKind;
@@ -86,7 +86,7 @@ async fn new_draft(
     let is_reply = matches!(origin, DraftOrigin::Reply { .. });
     let thread = original.as_ref().map(|original| &original.thread).filter(|_| is_reply);
     // No write without its line in the log.
-    log_entry(ctx, entry(context, op, &ids, &draft.content, BEGUN)).await?;
+    log_begun(ctx, entry(context, op, &ids, &draft.content, BEGUN)).await?;
     let beside = async {
         match thread {
             Some(thread) => context.mailbox.open_drafts(thread).await,
@@ -234,7 +234,7 @@ async fn rewrite_draft(
     let DraftRewrite { context, handle, stored, op } = rewrite;
     let ids = vec![handle];
     let kept = keep_edit(ctx, context, stored, &mut draft.notes).await;
-    log_entry(ctx, entry(context, op, &ids, &draft.content, BEGUN)).await?;
+    log_begun(ctx, entry(context, op, &ids, &draft.content, BEGUN)).await?;
     let made = context.mailbox.update(stored, &draft.content, caller).await;
     let made = made.map_err(|error| match error.kind() {
         ErrorKind::Conflict => Error::new(

@@ -92,6 +92,15 @@ pub(crate) async fn log_entry(ctx: &Context, entry: AuditEntry<'_>) -> Result<()
     ctx.store.append_audit(&line.to_string()).await
 }
 
+/// Writes the line before a write, which must not be made without it.
+///
+/// # Errors
+/// See [`log_entry`]; the message says that the write was not made.
+pub(crate) async fn log_begun(ctx: &Context, entry: AuditEntry<'_>) -> Result<()> {
+    let begun = AuditEntry { outcome: BEGUN, ..entry };
+    log_entry(ctx, begun).await.map_err(|error| error.context("nothing was written"))
+}
+
 /// Writes the line after a call. A completed write is reported even if the log
 /// fails: the failure becomes a note.
 pub(crate) async fn audit_after(ctx: &Context, entry: AuditEntry<'_>, notes: &mut Vec<Note>) {
@@ -113,9 +122,7 @@ pub(crate) async fn run_logged<T>(
     write: impl Future<Output = Result<T>>,
     made: impl FnOnce(&T) -> Option<String>,
 ) -> Result<T> {
-    log_entry(ctx, AuditEntry { outcome: BEGUN, ..entry.clone() })
-        .await
-        .map_err(|error| error.context("nothing was written"))?;
+    log_begun(ctx, entry.clone()).await?;
     let written = write.await;
     let mut after = AuditEntry { outcome: outcome(&written), ..entry };
     if let Some(id) = written.as_ref().ok().and_then(made) {

@@ -13,7 +13,7 @@ use daysheet_core::encode::stc::parse::PlacedValue;
 use daysheet_core::encode::stc::value::JsonValue;
 use daysheet_core::error;
 use daysheet_core::schemas::{self, Table};
-use daysheet_core::text::NoteKey;
+use daysheet_core::text::{NoteKey, counted};
 use regex::Regex;
 use serde_json::Value;
 
@@ -120,7 +120,7 @@ fn check(text: &str, notation: Option<FileNotation>) -> Result<String, Vec<Notat
         let key = report.place();
         match (schemas::find_in_document(name), value) {
             (Some(table), JsonValue::List(rows)) => {
-                summary.push(format!("{} {name}", rows.len()));
+                summary.push(format!("{} of {name}", counted(rows.len(), "row", "rows")));
                 // The list itself has a place, too.
                 report.place();
                 let known = known_members(table);

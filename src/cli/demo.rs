@@ -13,7 +13,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::project;
 use daysheet_core::provider::Account;
 use daysheet_core::schemas::{ColumnLevel, MESSAGE, Service as Of};
-use daysheet_core::text::clip;
+use daysheet_core::text::{clip, counted};
 use daysheet_providers::net::path_segment;
 use daysheet_sandbox::FaultRates;
 use http_body_util::{BodyExt, Empty};
@@ -54,9 +54,9 @@ pub(super) async fn run(
             .next("give a folder with .eml or .mbox files"));
     }
     say!(
-        "Sandbox: {} messages and {} calendar entries behind the providers' own paths at {}.",
-        sandbox.report().messages,
-        sandbox.report().events,
+        "Sandbox: {} and {} behind the providers' own paths at {}.",
+        counted(sandbox.report().messages, "message", "messages"),
+        counted(sandbox.report().events, "calendar entry", "calendar entries"),
         sandbox.base()
     );
     let ids: Vec<&str> = accounts.iter().map(|account| account.id.as_str()).collect();

@@ -56,11 +56,39 @@ impl From<ToonError> for NotationProblem {
     fn from(error: ToonError) -> Self {
         match error {
             ToonError::ParseError { line, column, message, .. } => {
-                Self { line: line.max(1), column: column.max(1), message }
+                Self { line: line.max(1), column: column.max(1), message: toon_message(&message) }
             }
             other => Self { line: 1, column: 1, message: other.to_string() },
         }
     }
+}
+
+/// Returns a message of the TOON decoder in our words, with the next step.
+fn toon_message(message: &str) -> String {
+    if message.starts_with("Indentation must be") {
+        return "the indentation is not two spaces for each level: correct it".to_owned();
+    }
+    let missing = message.strip_prefix("Expected ").and_then(|rest| {
+        let (expected, actual) = rest.split_once(", but ")?;
+        let (number, things) = expected.split_once(' ')?;
+        let (thing, next) = match things {
+            "tabular rows" => ("row", "correct the number in brackets, or the rows"),
+            "tabular row values" => ("cell", "correct the row, or the columns above it"),
+            _ => ("value", "correct the number in brackets, or the values"),
+        };
+        let things =
+            if number == "1" { format!("1 {thing}") } else { format!("{number} {thing}s") };
+        let found = match actual.strip_prefix("got ") {
+            Some(actual) => format!("{actual} of {things}"),
+            None => format!("more than {things}"),
+        };
+        Some(format!("{found}: {next}"))
+    });
+    missing.unwrap_or_else(|| {
+        let mut signs = message.chars();
+        let first = signs.next().into_iter().flat_map(char::to_lowercase);
+        format!("no strict TOON: {}: correct this line", first.chain(signs).collect::<String>())
+    })
 }
 
 /// Reads the text of `file`; `-` is stdin.

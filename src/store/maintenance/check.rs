@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::text::counted;
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 
@@ -94,7 +95,7 @@ impl Store {
     /// Opens all sealed texts of the owner. Earlier states are bound to names that the store does
     /// not know, so only their keys are opened.
     async fn check_sealed(&self, found: &mut CheckFindings) -> Result<()> {
-        let mut failed: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+        let mut failed: BTreeMap<(&str, &str), (usize, String)> = BTreeMap::new();
         // One problem per kind of text is enough: thousands may share a lost key.
         let mut count = |what, problem: Option<String>| match problem {
             None => found.sealed += 1,
@@ -102,7 +103,8 @@ impl Store {
         };
         for account in self.account_rows().await? {
             let opened = self.unseal(&account_identity(&account.id), &account.sealed).await;
-            count("tokens", self.unopened(opened.is_ok(), &account.sealed).await);
+            let problem = self.unopened(opened.is_ok(), &account.sealed).await;
+            count(("set of tokens", "sets of tokens"), problem);
         }
         let outputs: Vec<(String, String)> =
             sqlx::query_as("SELECT hash, body FROM outputs WHERE owner = $1 AND body IS NOT NULL")
@@ -113,7 +115,7 @@ impl Store {
         for (hash, body) in outputs {
             let body = SealedText::stored(body);
             let opened = self.open_sealed(&hash, &body).await;
-            count("long answers", self.unopened(opened.is_ok(), &body).await);
+            count(("long answer", "long answers"), self.unopened(opened.is_ok(), &body).await);
         }
         let states: Vec<String> = sqlx::query_scalar("SELECT state FROM undos WHERE owner = $1")
             .bind(self.owner())
@@ -126,12 +128,12 @@ impl Store {
             for text in sealed {
                 let keys = self.opening_keys(&text).await;
                 let opened = keys.is_ok_and(|(keys, _)| !keys.is_empty());
-                count("earlier states", self.unopened(opened, &text).await);
+                count(("earlier state", "earlier states"), self.unopened(opened, &text).await);
             }
         }
         let owner = self.owner();
-        found.problems.extend(failed.into_iter().map(|(what, (many, why))| {
-            format!("{many} {what} of {owner} cannot be decrypted: {why}")
+        found.problems.extend(failed.into_iter().map(|((one, many), (count, why))| {
+            format!("{} of {owner} cannot be decrypted: {why}", counted(count, one, many))
         }));
         Ok(())
     }

@@ -154,7 +154,7 @@ async fn backup_is_private_and_can_be_restored() {
     let restored = Store::at(elsewhere.path(), KeyStore::File, clock::clock());
     let found = restored.check().await.unwrap();
     // The stored test state is not actually sealed.
-    assert_eq!(found.problems, [format!("1 earlier states of p-1 {LOST}")]);
+    assert_eq!(found.problems, [format!("1 earlier state of p-1 {LOST}")]);
     let row = restored.for_owner("p-1").account_row(&MIRA).await.unwrap().unwrap();
     let tokens = restored.for_owner("p-1").unseal(&account_identity(&MIRA), &row.sealed).await;
     assert_eq!(tokens.unwrap(), b"hunter2");
@@ -175,24 +175,24 @@ async fn check_names_what_is_broken() {
     // The earlier state of p-1 names a key that does not exist.
     let expected = match postgres::database(home.path()) {
         None => vec![],
-        Some(_) => vec![format!("1 earlier states of p-1 {LOST}")],
+        Some(_) => vec![format!("1 earlier state of p-1 {LOST}")],
     };
     assert_eq!(found.problems, expected, "{found:?}");
     assert_eq!(found.rows["p-1"].iter().find(|(table, _)| *table == "accounts").unwrap().1, 1);
     assert!(found.sealed >= 4, "{found:?}");
     run(home.path(), "UPDATE accounts SET sealed = 'd1:00000000:AAAA' WHERE owner = 'local'").await;
     let found = store(home.path()).check().await.unwrap();
-    assert_eq!(found.problems[0], format!("1 tokens of local {LOST}"), "{found:?}");
+    assert_eq!(found.problems[0], format!("1 set of tokens of local {LOST}"), "{found:?}");
     let other = STANDARD.encode([9; 32]);
     let other = Store::new(&config(home.path(), &[("DAYSHEET_KEYS_VALUE", &other)]));
     std::fs::remove_file(home.path().join("key")).unwrap();
     let found = other.check().await.unwrap().problems;
     let gone = gone(found[0].split(' ').nth(3).unwrap());
     let sealed = [
-        format!("1 long answers of local cannot be decrypted: {gone}"),
-        format!("1 tokens of local {LOST}"),
+        format!("1 long answer of local cannot be decrypted: {gone}"),
+        format!("1 set of tokens of local {LOST}"),
     ];
-    let of_person = ["long answers", "tokens"]
+    let of_person = ["long answer", "set of tokens"]
         .map(|what| format!("1 {what} of p-1 cannot be decrypted: {gone}"));
     assert_eq!(found, [vec![gone], sealed.to_vec(), expected, of_person.to_vec()].concat());
 }

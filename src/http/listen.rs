@@ -60,8 +60,13 @@ const H2: &[u8] = b"h2";
 /// [`ErrorKind::Config`] if a file cannot be read, or if the key does not belong to the certificate.
 pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     let unusable = |path: &Path, why: &dyn std::fmt::Display| {
-        Error::new(ErrorKind::Config, format!("{} cannot be used for TLS ({why})", path.display()))
+        Error::new(ErrorKind::Config, format!("{} cannot be used for TLS: {why}", path.display()))
             .next("set PEM files: the certificate chain, and its private key")
+    };
+    let unread = |path: &Path, none: &str, error: &pem::Error| match error {
+        pem::Error::NoItemsFound => unusable(path, &none),
+        pem::Error::Io(error) => unusable(path, error),
+        error => unusable(path, error),
     };
     let some = |chain: Vec<_>| {
         if chain.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(chain) }
@@ -69,8 +74,9 @@ pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     let chain: Vec<_> = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect)
         .and_then(some)
-        .map_err(|error| unusable(certificate, &error))?;
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable(key, &error))?;
+        .map_err(|error| unread(certificate, "it has no certificate", &error))?;
+    let secret = PrivateKeyDer::from_pem_file(key)
+        .map_err(|error| unread(key, "it has no private key", &error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

@@ -159,7 +159,7 @@ fn too_large(what: &str, most: u64) -> Error {
 /// Reads an attachment from a `data:` URL (RFC 2397), with its name as a parameter.
 fn data(url: &str, most: u64) -> Result<OutgoingAttachment> {
     let wrong = |why: &str| {
-        Error::argument(format!("{} {why}", brief(url)))
+        Error::argument(format!("`{}` {why}", brief(url)))
             .next("write it as data:text/plain;name=notes.txt;base64,SGk=")
     };
     let (head, payload) = url

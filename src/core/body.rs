@@ -193,6 +193,10 @@ fn nothing(message: &MessageContent, left_out: &LeftOut) -> Note {
             "it is encrypted or packed (S/MIME): nothing can be read here".into()
         }
         Some(TextObstacle::Pgp) => "it is encrypted (PGP/MIME): nothing can be read here".into(),
+        // Some services list such a text as an attachment.
+        Some(TextObstacle::Enriched) if message.attachments.is_empty() => {
+            "its text is in text/enriched: mail_read body=raw shows it with its marks".into()
+        }
         Some(TextObstacle::Enriched) => {
             "its text is in text/enriched: mail_attachment as=text shows it with its marks".into()
         }

@@ -14,6 +14,7 @@ const KNOWN: &[&str] = &[
     "it is signed and packed (S/MIME): mail_attachment as=text reads its attachment",
     "it is encrypted or packed (S/MIME): nothing can be read here",
     "it is encrypted (PGP/MIME): nothing can be read here",
+    "its text is in text/enriched: mail_read body=raw shows it with its marks",
     "its text is in text/enriched: mail_attachment as=text shows it with its marks",
     "its text is in winmail.dat: mail_attachment as=text reads it",
     "all of its text is hidden: {} characters, which read like an order to an assistant",

@@ -217,6 +217,9 @@ fn clean(item: &str) -> Result<()> {
     match item.chars().find(hidden) {
         None => Ok(()),
         Some(_) if shaped => Ok(()),
+        Some('\n' | '\r') => {
+            Err(Error::argument("it has a line break").next("write it on one line"))
+        }
         Some(c) => {
             Err(Error::argument(format!("it holds the invisible character U+{:04X}", u32::from(c)))
                 .next("retype the address"))

@@ -83,8 +83,7 @@ fn ambiguous_recipients_are_refused() {
             "`to` `mira@example.com eve@example.net`: `mira@example.com eve@example.net` is not an \
              address: write it as name@example.com";
         "mira@example.com\r\nBcc: eve@example.net",
-            "`to` `mira@example.com Bcc: eve@example.net`: it holds the invisible character \
-             U+000D: retype the address";
+            "`to` `mira@example.com Bcc: eve@example.net`: it has a line break: write it on one line";
         "mira\u{200b}@example.com",
             "`to` `mira@example.com`: it holds the invisible character U+200B: retype the address";
         "\u{202e}moc.elpmaxe@arim <eve@example.net>",

@@ -253,8 +253,8 @@ async fn new_recipients_need_confirmation_after_untrusted_mail() {
     let fresh = senders.draft("zoe@example.org").await;
     call(&senders.process(&[]), &NonInteractive, "mail_search", json!({})).await;
     let refused = format!(
-        "error: this mailbox has never written to zoe@example.org, text of unknown senders was \
-         shown recently, and this client cannot ask the user: ask the user to send {fresh} in the \
+        "error: this mailbox has never written to zoe@example.org, text that others may have \
+         written was shown recently, and this client cannot ask the user: ask the user to send {fresh} in the \
          mail program, or to run `daysheet call mail_send id={fresh}` in a terminal"
     );
     for (hours, expected) in [(0, &*refused), (23, &refused), (1, "sent")] {

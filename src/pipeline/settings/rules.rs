@@ -38,8 +38,8 @@ const EXAMPLE: &str = "give set=[\"when=from:news@shop.example\", \"then=label:N
                        also name=…, enabled=false, stop=true, create=true (missing labels), \
                        run=inbox or all (existing mail)";
 /// The reason to refuse a rule that hides mail.
-const UNASKED: &str = "text of unknown senders was shown recently, and this client cannot ask the \
-                       user: label the mail or mark it important instead, or ask the user to make \
+const UNASKED: &str = "text that others may have written was shown recently, and this client cannot \
+                       ask the user: label the mail or mark it important instead, or ask the user to make \
                        the rule in the mail program";
 /// The maximum width of a rule in a question, in columns.
 const QUESTION: usize = 300;

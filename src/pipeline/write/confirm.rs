@@ -210,8 +210,11 @@ pub(crate) async fn decide_write(
     let is_doubtful = unsure && setting != NewRecipients::Allow;
     let new = people_line(new.iter());
     let refused = |why: &str| {
-        let seen =
-            if strangers { "text of unknown senders was shown recently, and " } else { "and " };
+        let seen = if strangers {
+            "text that others may have written was shown recently, and "
+        } else {
+            "and "
+        };
         let what = if !is_doubtful {
             format!("the settings require that the user approves {}, and {why}", act.what)
         } else if act.sent_from.is_some() {

@@ -338,7 +338,7 @@ fn earlier<'v>(values: impl Iterator<Item = &'v (&'static str, Vec<String>)>) ->
         }
     };
     let values: Vec<String> = values.map(value).collect();
-    note!("no undo: it had {}", ours(values.join(", ")))
+    note!("no undo; before the change, it had {}", ours(values.join(", ")))
 }
 
 /// Returns true for the same name or address.

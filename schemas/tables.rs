@@ -6,7 +6,7 @@ use super::CellKind::{Count, Flag, Text};
 use super::ColumnLevel::{Key, More};
 use super::Service::{Google, Local, Microsoft};
 use super::TextForm::ZoneName;
-use super::ValueSource::{Account, Converted, First, Is, Path};
+use super::ValueSource::{Account, Converted, Either, First, Is, Path, There};
 use super::{
     ACCOUNT, ATTACHMENT, ATTACHMENT_TEXT, AUTO_REPLY, BODY, BUSY, CALENDAR, CATEGORY, CHANGE,
     CLASH, CONTACT, EVENT, FOLDER, INSIDE, INVITATION, MESSAGE, MODIFIED, OUTCOME, REPORT, ROOM,
@@ -136,7 +136,10 @@ const SETTING_FIELDS: &[TableColumn] = &TableName("setting").columns([
         .sources(&[(Microsoft, Converted("timeZone", ZoneName))]),
 ]);
 
-const GMAIL_REPLY: &[(&str, ValueSource)] = &[("on", Is("vacation/enableAutoReply", "true"))];
+const GMAIL_REPLY: &[(&str, ValueSource)] = &[
+    ("scheduled", Either(&[There("vacation/startTime"), There("vacation/endTime")])),
+    ("on", Is("vacation/enableAutoReply", "true")),
+];
 
 const OUTLOOK_REPLY: &[(&str, ValueSource)] = &[
     ("on", Is("automaticRepliesSetting/status", "alwaysEnabled")),

@@ -127,13 +127,21 @@ impl GmailMailbox {
 
     /// Returns the settings that rows show, each under a key of its own.
     pub(super) async fn settings(&self) -> Result<ListPage> {
-        let vacation =
-            async { call!(self, "enableAutoReply", |users| users.settings_get_vacation(ME)) };
+        let vacation = async {
+            let fields = "enableAutoReply,startTime,endTime";
+            call!(self, fields, |users| users.settings_get_vacation(ME))
+        };
         let language =
             async { call!(self, "displayLanguage", |users| users.settings_get_language(ME)) };
         let (vacation, language) = join(vacation, language).await;
+        let mut vacation = vacation?;
+        let is_on = vacation.get("enableAutoReply") == Some(&true.into());
+        if let Some(members) = vacation.as_object_mut() {
+            // Gmail returns 0 for an unset time, and keeps the times of a reply that is off.
+            members.retain(|key, value| key == "enableAutoReply" || is_on && value != "0");
+        }
         Ok(ListPage {
-            items: vec![json!({"vacation": vacation?, "language": language?})],
+            items: vec![json!({"vacation": vacation, "language": language?})],
             ..ListPage::default()
         })
     }

@@ -321,7 +321,11 @@ async fn delete_with_levels(
     change: &SettingsChange,
 ) -> Result<Option<Value>> {
     let logged = LoggedOp { op: "delete folder", id: place.id.as_str() };
+    let left = labels_below(owner, place).await;
     let answer = apply_settings(ctx, owner, logged, change).await?;
+    if left > 0 {
+        owner.late_notes().push(note!("the labels below it stay: {}", left));
+    }
     let deleted = delete_created_with(ctx, owner, place).await;
     if !deleted.is_empty() {
         let goes = if owner.mailbox.capabilities().has_labels() {
@@ -336,6 +340,17 @@ async fn delete_with_levels(
         ));
     }
     Ok(answer)
+}
+
+/// Returns the number of labels below a label. They stay when it is deleted, unlike subfolders.
+async fn labels_below(owner: &SettingsContext, place: &FolderRef) -> usize {
+    if !owner.mailbox.capabilities().has_labels() {
+        return 0;
+    }
+    let below = format!("{}/", place.name);
+    // The names were read to find the label.
+    let names = owner.mailbox.names().await.unwrap_or_default();
+    names.values().filter(|name| name.starts_with(&below)).count()
 }
 
 /// Deletes the levels that were created with a folder or label, the lowest first, up to one that
@@ -376,14 +391,22 @@ async fn named_place(
 ) -> Result<(SettingsContext, FolderRef)> {
     let id_or_name = required_id(request, "its name or id, from lookup kind=folders")?;
     let account = request.account.as_deref();
-    let (owner, id_or_name) = match resolve_handle(ctx, HandleKind::Folder, id_or_name).await? {
-        Some((owner, id)) => {
-            let owner = owner_named(ctx, &owner, account).await?;
-            (context_of_account(ctx, owner).await?, id)
-        }
-        None => (mail_context(ctx, account).await?, id_or_name.to_owned()),
+    let kind = place_kind(request).1;
+    let Some((owner, id)) = resolve_handle(ctx, HandleKind::Folder, id_or_name).await? else {
+        let owner = mail_context(ctx, account).await?;
+        let place = owner.mailbox.find_folder(id_or_name, kind, false).await?;
+        return Ok((owner, place));
     };
-    let place = owner.mailbox.find_folder(&id_or_name, place_kind(request).1, false).await?;
+    let owner = context_of_account(ctx, owner_named(ctx, &owner, account).await?).await?;
+    let place = owner.mailbox.find_folder(&id, kind, false).await;
+    let place = place.map_err(|error| match error.kind() {
+        // The provider's id says nothing to the caller.
+        ErrorKind::NotFound => {
+            Error::new(ErrorKind::NotFound, format!("{id_or_name} does not exist any more"))
+                .next("see lookup kind=folders")
+        }
+        _ => error,
+    })?;
     Ok((owner, place))
 }
 

@@ -63,7 +63,7 @@ pub(super) async fn draft_preview(
     }
     add_text(&written, parts, &mut response);
     response.notes = draft_notes(&written);
-    response.notes.push(next_step(ctx, content, &handle));
+    response.notes.push(next_step(ctx, &written, &handle));
     response.notes.append(&mut late);
     response
 }
@@ -165,10 +165,13 @@ fn draft_notes(written: &WrittenDraft<'_>) -> Vec<Note> {
 }
 
 /// Returns the note on how a draft, named by its id, is sent.
-fn next_step(ctx: &Context, content: &OutgoingMessage, id: &str) -> Note {
+fn next_step(ctx: &Context, written: &WrittenDraft<'_>, id: &str) -> Note {
+    let content = &written.stored.content;
     let nobody = [&content.to, &content.cc, &content.bcc].iter().all(|list| list.is_empty());
     if nobody {
         note!("nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…", ours(id))
+    } else if !differences(&written.draft.content, content).is_empty() {
+        note!("nothing was sent; correct it first: mail_draft mode=edit id={}", ours(id))
     } else if ctx.config.access < AccessLevel::Send {
         "nothing was sent; sending needs access `send`: the user can send the draft".into()
     } else {

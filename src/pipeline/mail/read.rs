@@ -26,7 +26,7 @@ use daysheet_core::project::project;
 use daysheet_core::provider::{BodyForm, MessageContent};
 use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{ATTACHMENT, BODY, ColumnLevel, MESSAGE};
-use daysheet_core::text::{self, TextKind, fence, note, ours, shown};
+use daysheet_core::text::{self, Note, TextKind, fence, note, ours, shown};
 use futures_util::future::{join, join_all};
 use jiff::tz::TimeZone;
 use serde_json::json;
@@ -207,17 +207,17 @@ async fn fetch_messages(
                         make_readable(ctx, message, subject, form, rest).await?;
                     fetched.push(FetchedMessage { target, message, readable });
                 }
-                Err(error) => {
-                    let kind = HandleKind::Message;
-                    let object =
-                        ObjectKey { account: &target.account, kind, id: target.id.as_str() };
-                    let name = assign_handle(ctx, object).await?;
-                    failed.push((name, error));
-                }
+                Err(error) => failed.push((handle_of(ctx, &target).await?, error)),
             }
         }
     }
     Ok((fetched, failed))
+}
+
+/// Returns the handle of a message.
+async fn handle_of(ctx: &Context, target: &MessageTarget) -> Result<String> {
+    let (account, id) = (&target.account, target.id.as_str());
+    assign_handle(ctx, ObjectKey { account, kind: HandleKind::Message, id }).await
 }
 
 /// Returns the threads of the messages, in the order of their rows.
@@ -309,6 +309,7 @@ async fn add_bodies(
 ) -> Result<()> {
     let table = 1.min(response.document.tables.len());
     let mut objects = Vec::new();
+    let several = fetched.len() > 1;
     for (at, one) in fetched.iter_mut().enumerate() {
         // Moved and not copied, because it may be long.
         let text = std::mem::take(&mut one.readable.text);
@@ -330,12 +331,15 @@ async fn add_bodies(
         };
         let notes = inline.iter().chain(&one.message.notes).chain(&one.readable.notes);
         // Notes on a text that is not shown are of no use.
-        for note in notes.filter(|_| form != BodyChoice::None) {
-            response.notes.push(match &block {
-                Some(block) => note.under(ours(block)),
-                None => note.clone(),
-            });
-        }
+        let notes: Vec<&Note> = notes.filter(|_| form != BodyChoice::None).collect();
+        let name = match &block {
+            None if several && !notes.is_empty() => Some(handle_of(ctx, &one.target).await?),
+            block => block.clone(),
+        };
+        response.notes.extend(notes.into_iter().map(|note| match &name {
+            Some(name) => note.under(ours(name)),
+            None => note.clone(),
+        }));
         if let Some(name) = block {
             response.texts.push(LongText {
                 name,

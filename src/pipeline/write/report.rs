@@ -72,6 +72,8 @@ pub(crate) struct WriteReport {
     pub(crate) notes: Vec<Note>,
     /// True for a dry run.
     pub(crate) is_rehearsal: bool,
+    /// The number of events that are only the earlier part of a series that was split.
+    pub(crate) remainders: usize,
     /// The number of events that were written although they have conflicts.
     pub(crate) clashing: usize,
     /// The series that were written, and their occurrences.
@@ -122,10 +124,11 @@ pub(crate) async fn write_report(ctx: &Context, report: WriteReport) -> Result<W
     }
     let mut notes = report.notes;
     if report.clashing > 0 && !report.events.is_empty() {
-        let summary = match report.events.len() {
-            1 => "written all the same: if_conflict=refuse would not write it".into(),
+        // Other tools add events, too, and do not have the argument.
+        let summary = match report.events.len().saturating_sub(report.remainders) {
+            1 => "written all the same: calendar_save if_conflict=refuse would not write it".into(),
             _ => note!(
-                "written; with clashes: {}; if_conflict=refuse would leave those out",
+                "written; with clashes: {}; calendar_save if_conflict=refuse would leave those out",
                 report.clashing
             ),
         };

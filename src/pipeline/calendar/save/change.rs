@@ -89,8 +89,15 @@ pub(super) async fn change_events(
             );
             report.notes.push(note);
         }
+        let (noted, reported) = (report.notes.len(), report.outcomes.len());
         match write_change(ctx, &item, &mut report).await {
-            Ok(()) => report.clashing += usize::from(!met.is_empty()),
+            // An outcome of its own says that it was not completed.
+            Ok(()) if report.outcomes.len() > reported => {}
+            Ok(()) => {
+                report.clashing += usize::from(!met.is_empty());
+                let fate: Vec<Note> = item.fate.iter().map(|note| under(&item, note)).collect();
+                report.notes.splice(noted..noted, fate);
+            }
             Err(error) => writes.fail(&item.name, error, &mut report)?,
         }
     }
@@ -140,6 +147,7 @@ async fn rehearse_changes(
             None => port.rehearse(None, Some(&target.event), change, *notify).await,
         };
         rehearsed.map_err(|error| error.context(&target.handle))?;
+        report.notes.extend(item.fate.iter().cloned());
         report.notes.extend(no_undo(target, Some(change)).await);
         if !target.event.own {
             report.notes.push(note!(

@@ -33,6 +33,8 @@ pub(super) struct ReadyChange {
     pub(super) line: String,
     /// Notes on how the arguments were understood.
     pub(super) notes: Vec<Note>,
+    /// Notes on the exceptions of the series, which are true once the change is written.
+    pub(super) fate: Vec<Note>,
     /// The parts of the series, for a change of an occurrence and all later ones.
     pub(super) cut: Option<SplitSeries>,
 }
@@ -119,7 +121,7 @@ async fn ready_series(
             master
         }
     };
-    let (mut base, PlannedChange { mut change, mut notes, .. }, to) =
+    let (mut base, PlannedChange { mut change, notes, .. }, to) =
         separate_time(ctx, &master, seen, words)?;
     let chosen = make::repeats(words.repeats.as_deref())?;
     let exceptions = if chosen.is_some() || to.is_some() {
@@ -155,13 +157,15 @@ async fn ready_series(
             }
         }
     }
-    if change.time.is_some() || change.repeat.is_some() {
+    let fate = if change.time.is_some() || change.repeat.is_some() {
         let starts_move = change.repeat.is_some()
             || change.time.as_ref().is_some_and(|(start, _)| *start != base.start);
-        notes.extend(exceptions.notes(&ctx.config.zone, ctx.now(), starts_move));
-    }
+        exceptions.notes(&ctx.config.zone, ctx.now(), starts_move)
+    } else {
+        Vec::new()
+    };
     let ready = check_change(ctx, master, change, repeat, request).await?;
-    Ok(ReadyChange { notes, ..ready })
+    Ok(ReadyChange { notes, fate, ..ready })
 }
 
 /// Separates the time from the other changes of a series: it is given relative to
@@ -220,6 +224,7 @@ async fn check_change(
         repeat,
         notify,
         notes: Vec::new(),
+        fate: Vec::new(),
         cut: None,
     })
 }
@@ -284,11 +289,10 @@ async fn ready_following(
         return ready_series(ctx, target, words, request).await;
     };
     let (_, made, to) = separate_time(ctx, &master, seen, words)?;
-    let mut notes = made.notes;
     let exceptions = find_exceptions(ctx, &master, Some(seen.0)).await;
     exceptions.leave_out(&mut cut.base.repeat, &cut.base.zone);
     // The later part is a new series, which has no exceptions.
-    notes.extend(exceptions.notes(&ctx.config.zone, ctx.now(), true));
+    let fate = exceptions.notes(&ctx.config.zone, ctx.now(), true);
 
     let repeats = make::repeats(words.repeats.as_deref())?;
     let stays = to.clone().unwrap_or_else(|| still(seen, &cut.base));
@@ -316,5 +320,5 @@ async fn ready_following(
     let change =
         EventPatch { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
     let ready = check_change(ctx, master, change, repeat, request).await?;
-    Ok(ReadyChange { name, line, notes, cut: Some(cut), ..ready })
+    Ok(ReadyChange { name, line, notes: made.notes, fate, cut: Some(cut), ..ready })
 }

@@ -126,6 +126,7 @@ impl SplitWrite<'_> {
         let owner = &self.master.owner;
         report.series.wrote(owner, &new);
         report.events.push((owner.clone(), new));
+        report.remainders += usize::from(old.is_some());
         report.events.extend(old.map(|old| (owner.clone(), old)));
         report.notes.push(note!(
             "the series was split: {} has the earlier part, the first row the later",

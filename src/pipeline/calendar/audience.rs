@@ -7,6 +7,7 @@ use daysheet_core::access::AccessLevel;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event::{Event, EventGuest, EventPatch};
 use daysheet_core::ids::EmailAddress;
+use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::Note;
 use daysheet_core::text::{cell, clip};
 
@@ -150,6 +151,17 @@ pub(super) async fn find_audience(
         }
     }
     Ok(concerned.then_some(audience))
+}
+
+/// Returns the guests of an event. If a write notifies them, those whom only single occurrences of
+/// a series have are included, unless the service does not list them.
+pub(super) async fn guests_reached(target: &EventTarget, notify: GuestNotice) -> Vec<EventGuest> {
+    let facts = &target.event;
+    let mut guests = facts.guests.clone();
+    if facts.own && facts.repeat.is_some() && notify != GuestNotice::Nobody {
+        guests.extend(guests_of_exceptions(target).await.unwrap_or_default());
+    }
+    guests
 }
 
 /// Returns the additional guests of single occurrences of a series.

@@ -20,7 +20,7 @@ use super::target::{
     title, write_error,
 };
 use super::write::{LoggedWrite, no_undo, write_event};
-use crate::pipeline::calendar::audience::{EventWrite, agreed_for, line};
+use crate::pipeline::calendar::audience::{EventWrite, agreed_for, guests_reached, line};
 use crate::pipeline::context::Context;
 use crate::pipeline::write::log::{AuditEntry, LoggedTool};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
@@ -58,6 +58,8 @@ struct PlannedDeletion {
     notify: GuestNotice,
     /// True if guests can be notified.
     asks: bool,
+    /// The guests that it concerns.
+    guests: Vec<EventGuest>,
 }
 
 impl PlannedDeletion {
@@ -68,7 +70,7 @@ impl PlannedDeletion {
 
     /// Returns the addresses of the notified people.
     fn recipients(&self) -> Vec<&str> {
-        let guests: &[EventGuest] = if self.asks { &self.target.event.guests } else { &[] };
+        let guests: &[EventGuest] = if self.asks { &self.guests } else { &[] };
         notified(guests, None, &self.target.owner.account.email, self.notify)
     }
 
@@ -162,10 +164,11 @@ async fn rehearse_deletions(items: Vec<PlannedDeletion>, report: &mut WriteRepor
     for item in items {
         let mut notes = Vec::new();
         let recipients = item.recipients();
-        if recipients.is_empty() {
+        if recipients.is_empty() && !report.notified.reaches_unnamed(&item.target.event) {
             notes.extend(no_undo(&item.target, item.deletion.change()).await);
         }
         report.notified.add(&recipients, item.asks);
+        report.notified.add_unnamed(&item.target.event);
         notes.extend(item.declined());
         remarks.push((item.target.handle.clone(), notes));
         report.outcomes.push(ItemOutcome::new(item.name(), "delete", "planned", item.what));
@@ -266,7 +269,11 @@ async fn plan_deletion(
         None => port.check_deletion(&target.event, notify)?,
         Some(change) => port.check(Some(&target.event), change, notify)?,
     }
-    Ok(PlannedDeletion { id: id.to_owned(), target, deletion, what, notify, asks })
+    let guests = match deletion {
+        DeletionTarget::Whole => guests_reached(&target, notify).await,
+        DeletionTarget::Rest(_) => target.event.guests.clone(),
+    };
+    Ok(PlannedDeletion { id: id.to_owned(), target, deletion, what, notify, asks, guests })
 }
 
 /// Refuses deletions that must not reach their audience.
@@ -367,7 +374,7 @@ fn grouped_by_note(remarks: Vec<(String, Vec<Note>)>) -> Vec<Note> {
 
 /// Returns true if an event has guests other than the account's owner.
 fn asks(target: &EventTarget) -> bool {
-    !others(&target.event.guests, &target.owner.account.email).is_empty()
+    target.event.omitted || !others(&target.event.guests, &target.owner.account.email).is_empty()
 }
 
 /// Returns the error that the provider sends no message with a deletion.

@@ -256,8 +256,12 @@ pub(crate) fn notified<'g>(
 #[derive(Debug, Default)]
 pub(crate) struct NotifiedGuests {
     addresses: Vec<String>,
+    /// True if the call notifies anyone.
+    is_notifying: bool,
     /// True if the service notifies only people who use another service.
     is_external: bool,
+    /// True if guests whom the service does not name were notified.
+    has_unnamed: bool,
     /// True if an event that was written has guests.
     has_guests: bool,
     /// True if the writes are deletions.
@@ -269,7 +273,11 @@ pub(crate) struct NotifiedGuests {
 impl NotifiedGuests {
     /// Creates an empty list, for a call that notifies as `notify` says.
     pub(crate) fn new(notify: Option<GuestNotice>) -> Self {
-        Self { is_external: notify == Some(GuestNotice::External), ..Self::default() }
+        Self {
+            is_notifying: notify.is_some_and(|notify| notify != GuestNotice::Nobody),
+            is_external: notify == Some(GuestNotice::External),
+            ..Self::default()
+        }
     }
 
     /// Marks the writes as deletions, which a dry run only plans.
@@ -287,12 +295,23 @@ impl NotifiedGuests {
         }
     }
 
+    /// Returns true if a write to an event notifies guests whom the service does not name.
+    pub(super) fn reaches_unnamed(&self, event: &Event) -> bool {
+        self.is_notifying && event.own && event.omitted
+    }
+
+    /// Adds the guests of an event whom the service does not name.
+    pub(super) fn add_unnamed(&mut self, event: &Event) {
+        self.has_guests |= event.own && event.omitted;
+        self.has_unnamed |= self.reaches_unnamed(event);
+    }
+
     /// Returns the line, or none if no event has guests.
     pub(crate) fn note(&self) -> Option<Note> {
         let count = self.addresses.len();
         let named = self.addresses.iter().take(NOTIFIED).map(|one| brief(one));
         let named = named.collect::<Vec<_>>().join(", ");
-        if count == 0 {
+        if count == 0 && !self.has_unnamed {
             let were = if self.is_planned { "would not be" } else { "were not" };
             return self.has_guests.then(|| note!("guests {} notified", were));
         }
@@ -303,13 +322,19 @@ impl NotifiedGuests {
             0 => String::new(),
             more => format!(" +{more}"),
         };
+        let unnamed = match (self.has_unnamed, count) {
+            (false, _) => "",
+            (true, 0) => "guests the service does not name",
+            (true, _) => " and guests the service does not name",
+        };
         Some(note!(
-            "{}notified{}{}, so no undo: {}{}",
+            "{}notified{}{}, so no undo: {}{}{}",
             would,
             of_what,
             elsewhere,
             ours(named),
-            ours(more)
+            ours(more),
+            unnamed
         ))
     }
 }

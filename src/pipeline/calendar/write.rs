@@ -71,7 +71,8 @@ pub(super) async fn write_event(
 ) -> Result<Option<Event>> {
     let LoggedWrite { target, change, entry } = logged;
     let recipients = entry.recipients.clone();
-    let kept = recipients.is_empty() && keep_event(ctx, target, change, report).await;
+    let is_quiet = recipients.is_empty() && !report.notified.reaches_unnamed(&target.event);
+    let kept = is_quiet && keep_event(ctx, target, change, report).await;
     let written = run_logged(ctx, entry, &mut report.notes, write, |_| None).await;
     if written.is_ok() {
         let own = &target.owner.account.email;
@@ -79,6 +80,7 @@ pub(super) async fn write_event(
         let has_guests =
             [&target.event.guests[..], added].iter().any(|guests| !others(guests, own).is_empty());
         report.notified.add(&recipients, has_guests && target.event.own);
+        report.notified.add_unnamed(&target.event);
     }
     let log = &mut report.undo;
     log.writes += usize::from(written.is_ok());

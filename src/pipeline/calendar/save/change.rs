@@ -15,7 +15,7 @@ use super::destination::account_calendars;
 use super::follow;
 use super::ready::{ReadyChange, ready_change};
 use super::split::split_series;
-use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
+use crate::pipeline::calendar::audience::{EventWrite, agreed_for, guests_reached};
 use crate::pipeline::calendar::guests::{doubtful_guests, notified};
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{about, each_once, listed, named_events, write_error};
@@ -171,7 +171,8 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
         return split_series(ctx, item, cut, report).await;
     }
     let own = &target.owner.account.email;
-    let recipients = notified(&target.event.guests, change.guests.as_ref(), own, *notify);
+    let before = guests_reached(target, *notify).await;
+    let recipients = notified(&before, change.guests.as_ref(), own, *notify);
     let entry = AuditEntry::new(own, LoggedTool::CALENDAR_SAVE, "update")
         .with_id(&target.handle)
         .with_recipients(recipients);

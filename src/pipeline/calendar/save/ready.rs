@@ -209,7 +209,9 @@ async fn check_change(
     let own = &target.owner.account.email;
     let list = change.guests.as_ref().unwrap_or(&target.event.guests);
     // Removed guests are notified as well.
-    let asks = !others(list, own).is_empty() || !others(&target.event.guests, own).is_empty();
+    let asks = !others(list, own).is_empty()
+        || !others(&target.event.guests, own).is_empty()
+        || target.event.omitted;
     let notify = match (asks && target.event.own, request.notify) {
         (true, None) if change != EventPatch::default() => return Err(notify_missing()),
         (_, chosen) => chosen.unwrap_or(GuestNotice::Nobody),

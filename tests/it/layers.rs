@@ -176,6 +176,7 @@ const HEAVY: &[(&str, &[&str])] = &[
     (
         "flatten::plain",
         &[
+            "providers/microsoft/calendar/online.rs",
             "src/pipeline/calendar/search/ics.rs",
             "src/pipeline/calendar/search/parts.rs",
             "src/pipeline/settings/reply.rs",

@@ -57,8 +57,7 @@ pub fn shown(request: &ExtractRequest, bytes: &[u8]) -> String {
     out
 }
 
-/// Returns each value of a row with its path. Values that say nothing are left out: null, false,
-/// and empty ones.
+/// Returns the values of a row with their paths, without null, false and empty values.
 pub fn row_values(path: &str, value: &Value) -> String {
     let below = |key: &str, value| {
         row_values(&if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }, value)

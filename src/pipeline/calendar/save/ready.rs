@@ -290,6 +290,14 @@ async fn ready_following(
         // It is the first occurrence, so the change applies to the whole series.
         return ready_series(ctx, target, words, request).await;
     };
+    // The later part would be a new series, with the listed guests alone.
+    if master.event.omitted {
+        let handle = &master.handle;
+        return Err(Error::argument(format!(
+            "the service does not list all guests of {handle}, so a new series would lose the others"
+        ))
+        .next("change single occurrences with scope=this, or all with scope=series"));
+    }
     let (_, made, to) = separate_time(ctx, &master, seen, words)?;
     let exceptions = find_exceptions(ctx, &master, Some(seen.0)).await;
     exceptions.leave_out(&mut cut.base.repeat, &cut.base.zone);

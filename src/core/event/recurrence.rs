@@ -24,7 +24,9 @@ mod expand;
 pub mod graph;
 mod rule;
 
-pub use rule::{DAYS, RecurrenceRule, RuleEnd, compact, compact_day, place, too_often, until};
+pub use rule::{
+    DAYS, RecurrenceRule, RuleEnd, check_frequency, compact, compact_day, place, until,
+};
 
 /// The recurrence of an event: the properties of RFC 5545.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

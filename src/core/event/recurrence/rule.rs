@@ -23,8 +23,23 @@ pub const DAYS: [(&str, ICalendarWeekday); 7] = [
     ("SU", ICalendarWeekday::Sunday),
 ];
 
-/// Returns the error about a rule with a frequency that no calendar supports, such as `HOURLY`.
-pub fn too_often(frequency: &str) -> Error {
+/// Frequencies that no calendar supports.
+const TOO_OFTEN: [&str; 3] = ["HOURLY", "MINUTELY", "SECONDLY"];
+
+/// Refuses a rule with a frequency that no calendar supports. A rule from an outside source may have
+/// other faults, which are left to the service.
+///
+/// # Errors
+/// [`ErrorKind::Argument`](crate::error::ErrorKind::Argument).
+pub fn check_frequency(rule: &str) -> Result<()> {
+    let frequency = rule.split(';').find_map(|part| part.strip_prefix("FREQ="));
+    match frequency.filter(|frequency| TOO_OFTEN.contains(frequency)) {
+        Some(frequency) => Err(too_often(frequency)),
+        None => Ok(()),
+    }
+}
+
+fn too_often(frequency: &str) -> Error {
     Error::argument(format!(
         "the rule repeats more often than daily (FREQ={frequency}), which calendars do not support"
     ))
@@ -114,9 +129,7 @@ impl RecurrenceRule {
                     "MONTHLY" => ICalendarFrequency::Monthly,
                     "WEEKLY" => ICalendarFrequency::Weekly,
                     "DAILY" => ICalendarFrequency::Daily,
-                    "HOURLY" | "MINUTELY" | "SECONDLY" => {
-                        return Err(too_often(value));
-                    }
+                    _ if TOO_OFTEN.contains(&value) => return Err(too_often(value)),
                     _ => return Err(odd(name, value)),
                 }
             }

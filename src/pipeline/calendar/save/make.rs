@@ -4,7 +4,7 @@
 //! here, before anything is written.
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event::recurrence::{EventRecurrence, too_often};
+use daysheet_core::event::recurrence::{EventRecurrence, check_frequency};
 use daysheet_core::event::time;
 use daysheet_core::event::{Event, EventGuest, EventPatch, ShowAs};
 use daysheet_core::provider::CalendarCapabilities;
@@ -167,11 +167,10 @@ pub(crate) fn fits(change: &EventPatch, can: &CalendarCapabilities) -> Result<()
             .next("use show=busy, with a category if you like"));
     }
     // The rule of an imported event is not checked when it is read.
-    let rule = change.repeat.iter().flatten().map(|repeat| repeat.rule.as_str()).next();
-    let frequency = ["HOURLY", "MINUTELY", "SECONDLY"].into_iter().find(|frequency| {
-        rule.is_some_and(|rule| rule.split(';').any(|part| part == format!("FREQ={frequency}")))
-    });
-    frequency.map_or(Ok(()), |frequency| Err(too_often(frequency)))
+    match &change.repeat {
+        Some(Some(repeat)) => check_frequency(&repeat.rule),
+        _ => Ok(()),
+    }
 }
 
 /// Describes a change to the user: `start Tue … → Wed …; title "A" → "B"`.

@@ -264,14 +264,7 @@ fn after(start: &ZonedTime, length: &ICalendarDuration) -> Option<ZonedTime> {
             }
             let end =
                 time::resolve(end, &zone).checked_add(SignedDuration::from_secs(seconds)).ok()?;
-            let local = zone.to_datetime(end);
-            if time::resolve(local, &zone) == end {
-                ZonedTime::At(local, name.clone())
-            } else {
-                // The second of two instants with the same local time can only be written in
-                // UTC.
-                ZonedTime::At(TimeZone::UTC.to_datetime(end), "UTC".to_owned())
-            }
+            EventTime::At(end).zoned(&zone)
         }
     })
 }

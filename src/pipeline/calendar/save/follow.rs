@@ -3,7 +3,7 @@
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event::recurrence::EventRecurrence;
-use daysheet_core::event::time::{self, EventTime};
+use daysheet_core::event::time::{self, EventTime, ZonedTime};
 use daysheet_core::event::{Event, EventPatch, EventVisibility, ShowAs};
 use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, note, ours};
@@ -61,12 +61,8 @@ pub(crate) fn cut(
         .checked_add(length)
         .map_err(|_| Error::argument("the event would be out of range"))?;
     let end = match &first {
-        daysheet_core::event::time::ZonedTime::Day(_) => {
-            daysheet_core::event::time::ZonedTime::Day(last.date())
-        }
-        daysheet_core::event::time::ZonedTime::At(_, zone) => {
-            daysheet_core::event::time::ZonedTime::At(last, zone.clone())
-        }
+        ZonedTime::Day(_) => ZonedTime::Day(last.date()),
+        ZonedTime::At(_, zone) => ZonedTime::At(last, zone.clone()),
     };
     Ok(Some(SplitSeries { before, base: SeriesBase { start: first, end, repeat: after, zone } }))
 }
@@ -174,7 +170,7 @@ impl SeriesExceptions {
         }
     }
 
-    /// Returns notes on the fate of the exceptions when the rule or its time changes. `starts_move`
+    /// Returns notes on what becomes of the exceptions when the rule or its time changes. `starts_move`
     /// is true if occurrences begin at other times.
     pub(super) fn notes(&self, zone: &TimeZone, now: Timestamp, starts_move: bool) -> Vec<Note> {
         let mut notes = Vec::new();

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use daysheet_core::event::time;
 use daysheet_core::event::{Event, EventGuest};
 use daysheet_core::flatten;
 use daysheet_core::ical::{self, CalendarDocument};
@@ -118,7 +119,12 @@ async fn family(port: &dyn Calendars, event: &Event) -> (Vec<Event>, Option<Note
 /// recurs.
 fn exported(event: Event, zone: &TimeZone, account: &Account) -> Event {
     Event {
-        zone: event.zone.clone().or_else(|| zone.iana_name().map(str::to_owned)),
+        // A zone that only the service knows has no rules to write.
+        zone: event
+            .zone
+            .clone()
+            .filter(|name| time::find_zone(name).is_some())
+            .or_else(|| zone.iana_name().map(str::to_owned)),
         uid: event.uid.clone().or_else(|| Some(event.id.to_string())),
         original: event.series.as_ref().and(event.original),
         organizer: organizer(&event, account),

@@ -89,14 +89,14 @@ pub(super) async fn change_events(
             );
             report.notes.push(note);
         }
-        let (noted, reported) = (report.notes.len(), report.outcomes.len());
+        let noted = report.notes.len();
         match write_change(ctx, &item, &mut report).await {
-            // An outcome of its own says that it was not completed.
-            Ok(()) if report.outcomes.len() > reported => {}
-            Ok(()) => {
+            Ok(false) => {}
+            Ok(true) => {
                 report.clashing += usize::from(!met.is_empty());
-                let fate: Vec<Note> = item.fate.iter().map(|note| under(&item, note)).collect();
-                report.notes.splice(noted..noted, fate);
+                let exception_notes: Vec<Note> =
+                    item.exception_notes.iter().map(|note| under(&item, note)).collect();
+                report.notes.splice(noted..noted, exception_notes);
             }
             Err(error) => writes.fail(&item.name, error, &mut report)?,
         }
@@ -147,7 +147,7 @@ async fn rehearse_changes(
             None => port.rehearse(None, Some(&target.event), change, *notify).await,
         };
         rehearsed.map_err(|error| error.context(&target.handle))?;
-        report.notes.extend(item.fate.iter().cloned());
+        report.notes.extend(item.exception_notes.iter().cloned());
         report.notes.extend(no_undo(target, Some(change)).await);
         if !target.event.own {
             report.notes.push(note!(
@@ -164,8 +164,8 @@ async fn rehearse_changes(
     Ok(())
 }
 
-/// Writes one change.
-async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteReport) -> Result<()> {
+/// Writes one change. Returns false, with an outcome in the report, if only a part was written.
+async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteReport) -> Result<bool> {
     let ReadyChange { target, change, notify, .. } = item;
     if let Some(cut) = &item.cut {
         return split_series(ctx, item, cut, report).await;
@@ -197,7 +197,7 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
         Ok(None) => {}
         Err(error) => return Err(write_error(ctx, target, error).await),
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Returns the conflicts of each change that moves its event.

@@ -170,7 +170,7 @@ impl SeriesExceptions {
         }
     }
 
-    /// Returns notes on what becomes of the exceptions when the rule or its time changes. `starts_move`
+    /// Returns notes on the exceptions when the rule or its time changes. `starts_move`
     /// is true if occurrences begin at other times.
     pub(super) fn notes(&self, zone: &TimeZone, now: Timestamp, starts_move: bool) -> Vec<Note> {
         let mut notes = Vec::new();

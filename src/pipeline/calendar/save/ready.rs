@@ -34,7 +34,7 @@ pub(super) struct ReadyChange {
     /// Notes on how the arguments were understood.
     pub(super) notes: Vec<Note>,
     /// Notes on the exceptions of the series, which are true once the change is written.
-    pub(super) fate: Vec<Note>,
+    pub(super) exception_notes: Vec<Note>,
     /// The parts of the series, for a change of an occurrence and all later ones.
     pub(super) cut: Option<SplitSeries>,
 }
@@ -157,7 +157,7 @@ async fn ready_series(
             }
         }
     }
-    let fate = if change.time.is_some() || change.repeat.is_some() {
+    let exception_notes = if change.time.is_some() || change.repeat.is_some() {
         let starts_move = change.repeat.is_some()
             || change.time.as_ref().is_some_and(|(start, _)| *start != base.start);
         exceptions.notes(&ctx.config.zone, ctx.now(), starts_move)
@@ -165,7 +165,7 @@ async fn ready_series(
         Vec::new()
     };
     let ready = check_change(ctx, master, change, repeat, request).await?;
-    Ok(ReadyChange { notes, fate, ..ready })
+    Ok(ReadyChange { notes, exception_notes, ..ready })
 }
 
 /// Separates the time from the other changes of a series: it is given relative to
@@ -226,7 +226,7 @@ async fn check_change(
         repeat,
         notify,
         notes: Vec::new(),
-        fate: Vec::new(),
+        exception_notes: Vec::new(),
         cut: None,
     })
 }
@@ -302,7 +302,7 @@ async fn ready_following(
     let exceptions = find_exceptions(ctx, &master, Some(seen.0)).await;
     exceptions.leave_out(&mut cut.base.repeat, &cut.base.zone);
     // The later part is a new series, which has no exceptions.
-    let fate = exceptions.notes(&ctx.config.zone, ctx.now(), true);
+    let exception_notes = exceptions.notes(&ctx.config.zone, ctx.now(), true);
 
     let repeats = make::repeats(words.repeats.as_deref())?;
     let stays = to.clone().unwrap_or_else(|| still(seen, &cut.base));
@@ -330,5 +330,5 @@ async fn ready_following(
     let change =
         EventPatch { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
     let ready = check_change(ctx, master, change, repeat, request).await?;
-    Ok(ReadyChange { name, line, notes: made.notes, fate, cut: Some(cut), ..ready })
+    Ok(ReadyChange { name, line, notes: made.notes, exception_notes, cut: Some(cut), ..ready })
 }

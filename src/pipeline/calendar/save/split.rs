@@ -30,13 +30,14 @@ struct SplitWrite<'a> {
     whole: EventPatch,
 }
 
-/// Writes the change of an occurrence and all later ones.
+/// Writes the change of an occurrence and all later ones. Returns false, with an outcome in the
+/// report, if only a part was written, or possibly was.
 pub(super) async fn split_series(
     ctx: &Context,
     ready: &ReadyChange,
     cut: &SplitSeries,
     report: &mut WriteReport,
-) -> Result<()> {
+) -> Result<bool> {
     let master = &ready.target;
     // A process killed between the two writes leaves both series.
     may_leave(&format!(
@@ -58,7 +59,7 @@ pub(super) async fn split_series(
                 master.handle
             );
             report.outcomes.push(ItemOutcome::new(&ready.name, "change", "unknown", detail));
-            return Ok(());
+            return Ok(false);
         }
         Err(error) => return Err(error.context("the new series was not created")),
     };
@@ -73,14 +74,15 @@ pub(super) async fn split_series(
             report.notified.add(&[], !others(&new.guests, own).is_empty());
             report.series.knew_of(known, Some(new.id.clone()));
             split.report_parts(new, old, report);
+            Ok(true)
         }
         Err(error) => {
             let (result, detail) = split.failed_cut(ctx, &new, error, &mut report.notes).await?;
             report.events.push((master.owner.clone(), new));
             report.outcomes.push(ItemOutcome::new(&ready.name, "change", result, detail));
+            Ok(false)
         }
     }
-    Ok(())
 }
 
 impl SplitWrite<'_> {

@@ -4,10 +4,9 @@
 /// the service's format, and the message. The function `make` of the service builds the error.
 macro_rules! refusals {
     ($make:path => $error:ty, $text:ty; $(
-        $(#[$doc:meta])*
         $name:ident$(($($part:ident),*))?: $status:ident, $($word:expr),+; $message:literal;
     )*) => {
-        $($(#[$doc])* pub(crate) fn $name($($($part: $text),*)?) -> $error {
+        $(pub(crate) fn $name($($($part: $text),*)?) -> $error {
             $make(hyper::StatusCode::$status, $($word),+, format!($message))
         })*
     };

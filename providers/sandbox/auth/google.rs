@@ -180,11 +180,11 @@ fn by_assertion(state: &RequestState, form: &[(String, String)]) -> HttpResponse
     let Some(mailbox) = state.mailbox(text("sub")) else {
         return bad("invalid_grant", "Invalid email or User ID");
     };
-    let authorization = AuthorizationRequest {
-        // A service account gets no refresh token: it signs the next assertion instead.
-        offline: false,
-        ..AuthorizationRequest::direct(TokenIssuer::Google, SERVICE_ACCOUNT, scope.to_owned())
-    };
+    // A service account gets no refresh token: it signs the next assertion instead.
+    let offline = false;
+    let scope = scope.to_owned();
+    let authorization =
+        AuthorizationRequest::direct(TokenIssuer::Google, SERVICE_ACCOUNT, scope, offline);
     let mut sign_in = state.sign_in();
     match sign_in.issue_tokens(&authorization, mailbox.address.clone()) {
         Ok(issued) => tokens(&sign_in, issued),

@@ -50,9 +50,8 @@ pub(super) fn page(
     let rows = rows.unwrap_or(DEFAULT_ROWS).min(MAX_ROWS);
     let spam_trash = params.flag("includeSpamTrash", "include_spam_trash")?;
     let labels: Vec<&str> = params.all("labelIds").filter(|id| !id.is_empty()).collect();
-    let known = resources::labels(mailbox);
     // An unknown id in `labelIds` is an error, unlike an unknown label in `q`.
-    if let Some(label) = labels.iter().find(|id| !known.iter().any(|label| label["id"] == **id)) {
+    if let Some(label) = labels.iter().find(|id| !mailbox.labels.has(id)) {
         return Err(error::invalid(&format!("Invalid label: {label}")));
     }
     let q = params.value("q").unwrap_or_default();

@@ -1,9 +1,10 @@
 //! The open uploads to Gmail, by id. Their requests are answered in `upload.rs`.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::http::HttpRequest;
+use crate::state::lock;
 
 /// The maximum number of open sessions. One more closes all others.
 const SESSIONS: usize = 100;
@@ -26,7 +27,7 @@ pub(super) struct UploadSession {
 impl OpenUploads {
     /// Opens a session.
     pub(super) fn open(&self, id: String, session: UploadSession) {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = lock(&self.sessions);
         // Abandoned sessions never expire, and hold up to 35 MiB each.
         if sessions.len() >= SESSIONS {
             sessions.clear();
@@ -36,7 +37,6 @@ impl OpenUploads {
 
     /// Removes a session, to be reopened unless it is complete.
     pub(super) fn remove(&self, id: &str) -> Option<UploadSession> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.remove(id)
+        lock(&self.sessions).remove(id)
     }
 }

@@ -24,10 +24,6 @@ pub(super) const ORGANIZER_ASKED: &str = "organizerAsked";
 /// The key of the reminders as sent.
 pub(super) const REMINDERS: &str = "reminders";
 
-/// The stored properties that are returned as sent.
-pub(super) const AS_SENT: [&str; 4] =
-    ["guestsCanInviteOthers", "guestsCanModify", "source", "attachments"];
-
 /// The event types with their names and the names of their properties.
 pub(super) const TYPES: [(ShowAs, &str, &str); 3] = [
     (ShowAs::Oof, "outOfOffice", "outOfOfficeProperties"),

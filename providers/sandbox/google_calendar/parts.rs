@@ -8,10 +8,13 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::error::{self as refuse, bad_value};
-use super::event::{AS_SENT, MEET, ORGANIZER_ASKED, is_organizer, meet, own as own_of};
+use super::event::{MEET, ORGANIZER_ASKED, is_organizer, meet, own as own_of};
 use crate::http::HttpResponse;
 use crate::json::{member, merge};
 use crate::store::calendars::{GuestAnswer, StoredCalendar, StoredEvent, same};
+
+/// The properties that are stored as sent.
+const AS_SENT: [&str; 4] = ["guestsCanInviteOthers", "guestsCanModify", "source", "attachments"];
 
 /// The context in which a body is read.
 pub(super) struct BodyReading<'a> {

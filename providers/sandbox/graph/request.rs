@@ -29,7 +29,7 @@ pub(crate) struct RequestContext<'a> {
     pub access: &'a TokenAccess,
     /// The mailbox at the time of the request.
     pub store: ExchangeMailbox<'a>,
-    /// The query options; empty for writes.
+    /// The query options; empty if the call reads them itself.
     pub options: &'a QueryOptions<'a>,
     /// The preferences.
     pub prefer: &'a PreferHeader,

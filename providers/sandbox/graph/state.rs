@@ -2,12 +2,13 @@
 //! Exchange has.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::exchange::state::ExchangeState;
 use super::ids::named_guid;
 use super::mail::file::FileUpload;
+use crate::state::lock;
 
 /// The maximum number of concurrent requests to a mailbox, as Outlook allows an app.
 const AT_ONCE: usize = 4;
@@ -51,22 +52,19 @@ impl GraphState {
     /// Reads or changes a mailbox's data. `then` must not call this again, because the lock is
     /// held.
     pub fn exchange<T>(&self, address: &str, then: impl FnOnce(&mut ExchangeState) -> T) -> T {
-        let exchanges = self.exchanges.lock();
-        let mut exchanges = exchanges.unwrap_or_else(PoisonError::into_inner);
-        then(exchanges.entry(address.to_lowercase()).or_default())
+        then(lock(&self.exchanges).entry(address.to_lowercase()).or_default())
     }
 
     /// Reads or changes the upload sessions.
     pub fn uploads<T>(&self, then: impl FnOnce(&mut Vec<FileUpload>) -> T) -> T {
-        let uploads = self.uploads.lock();
-        then(&mut uploads.unwrap_or_else(PoisonError::into_inner))
+        then(&mut lock(&self.uploads))
     }
 
     /// Takes a slot for a request to a mailbox; `None` if all are taken. Dropping the slot frees
     /// it.
     pub fn enter(&self, address: &str) -> Option<ConcurrencySlot<'_>> {
         let address = address.to_lowercase();
-        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut busy = lock(&self.busy);
         let count = busy.entry(address.clone()).or_default();
         if *count >= AT_ONCE {
             return None;
@@ -85,9 +83,7 @@ pub(crate) struct ConcurrencySlot<'a> {
 
 impl Drop for ConcurrencySlot<'_> {
     fn drop(&mut self) {
-        let busy = self.state.busy.lock();
-        let mut busy = busy.unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = busy.get_mut(&self.address) {
+        if let Some(count) = lock(&self.state.busy).get_mut(&self.address) {
             *count = count.saturating_sub(1);
         }
     }

@@ -53,10 +53,8 @@ fn authorization(form: &[(String, String)]) -> Result<AuthorizationRequest, Entr
     };
     let client_id = need("client_id")?;
     let scopes = scopes::read(need("scope")?)?;
-    Ok(AuthorizationRequest {
-        offline: scopes.offline,
-        ..AuthorizationRequest::direct(TokenIssuer::Microsoft, client_id, scopes.granted)
-    })
+    let (issuer, offline) = (TokenIssuer::Microsoft, scopes.offline);
+    Ok(AuthorizationRequest::direct(issuer, client_id, scopes.granted, offline))
 }
 
 /// Shows the page for entering the code, or handles its form. With the consent header, a single GET

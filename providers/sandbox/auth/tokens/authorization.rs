@@ -64,8 +64,8 @@ pub(crate) struct AuthorizationRequest {
 }
 
 impl AuthorizationRequest {
-    /// Returns a request without a redirect or PKCE, for which a refresh token is issued.
-    pub fn direct(issuer: TokenIssuer, client_id: &str, scope: String) -> Self {
+    /// Returns a request without a redirect or PKCE.
+    pub fn direct(issuer: TokenIssuer, client_id: &str, scope: String, offline: bool) -> Self {
         Self {
             issuer,
             client_id: client_id.to_owned(),
@@ -73,7 +73,7 @@ impl AuthorizationRequest {
             state: String::new(),
             scope,
             challenge: String::new(),
-            offline: true,
+            offline,
         }
     }
 }

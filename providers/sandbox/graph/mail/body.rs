@@ -91,8 +91,8 @@ impl EditableMessage {
         }
     }
 
-    /// Returns the message as MIME, with or without Bcc.
-    pub fn bytes(&self, bcc: bool) -> Vec<u8> {
+    /// Returns the message as MIME, with Bcc.
+    pub fn bytes(&self) -> Vec<u8> {
         let mut out = MessageBuilder::new()
             .message_id(self.message_id.as_str())
             .date(self.date)
@@ -105,9 +105,7 @@ impl EditableMessage {
         let lists =
             [("To", &self.to), ("Cc", &self.cc), ("Bcc", &self.bcc), ("Reply-To", &self.reply_to)];
         for (name, people) in lists {
-            // A stored draft needs Bcc; a message that is delivered must not show it (RFC 5322,
-            // 3.6.3).
-            if !people.is_empty() && (bcc || name != "Bcc") {
+            if !people.is_empty() {
                 let people = people.iter().map(address);
                 out = out.header(name, Address::new_list(people.collect()));
             }

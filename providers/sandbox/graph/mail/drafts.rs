@@ -34,7 +34,7 @@ pub(crate) fn create(context: &RequestContext<'_>) -> Result<GraphResponse, Grap
     let mut editable = blank(context);
     editable.apply(&members)?;
     editable.files = enclosed(&members)?;
-    let id = store_draft(context, editable.bytes(true), None)?;
+    let id = store_draft(context, editable.bytes(), None)?;
     arrange(context, id, &members)?;
     context.reply(id, StatusCode::CREATED)
 }
@@ -85,7 +85,7 @@ pub(super) fn rewrite(
     message: &Message,
     editable: &EditableMessage,
 ) -> Result<(), GraphError> {
-    let mut entry = entry(context, editable.bytes(true), message.labels.clone(), None)?;
+    let mut entry = entry(context, editable.bytes(), message.labels.clone(), None)?;
     // A changed draft keeps its time, as the order of lists depends on it.
     entry.facts.date = message.facts.date;
     context.change(MailboxChange::Rewrites(message.id, Box::new(entry)))?;
@@ -184,7 +184,7 @@ pub(crate) fn answer(
     reply_body::begin(context, &mut editable, original, how)?;
     editable.apply(&members)?;
     // The conversation is the original's whatever subject the client chose.
-    let id = store_draft(context, editable.bytes(true), Some(original.thread))?;
+    let id = store_draft(context, editable.bytes(), Some(original.thread))?;
     arrange(context, id, &members)?;
     context.reply(id, StatusCode::CREATED)
 }

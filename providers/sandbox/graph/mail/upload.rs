@@ -224,7 +224,7 @@ fn finish(
     }
     let mut editable = EditableMessage::from_message(message);
     editable.files.push(upload.file);
-    let raw: Arc<[u8]> = editable.bytes(true).into();
+    let raw: Arc<[u8]> = editable.bytes().into();
     // The draft keeps its date: an attachment does not move it in lists.
     let facts = delivery::facts_at(&raw, message.facts.date).map_err(|_| no_session())?;
     let entry = MailboxEntry { raw, facts, labels: message.labels.clone(), thread: None };

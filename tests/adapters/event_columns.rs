@@ -33,9 +33,13 @@ impl ServiceEvents {
             Service::Google => google::calendar::facts::mask(&projection.paths),
             _ => microsoft::calendar::events::select(projection, &[]),
         };
-        // The adapters add the calendar, and Graph's rule, to what they receive.
-        let added = ["calendarId", "recurrenceRule"].map(str::to_owned);
-        paths.split(',').map(str::to_owned).chain(added).collect()
+        let mut all: Vec<String> = paths.split(',').map(str::to_owned).collect();
+        // The adapters add the calendar, and a rule if Graph returns a recurrence.
+        all.push("calendarId".to_owned());
+        if all.iter().any(|path| path == "recurrence") {
+            all.push("recurrenceRule".to_owned());
+        }
+        all
     }
 }
 

@@ -343,7 +343,7 @@ fn long_name_never_cuts_the_address() {
     }
 }
 
-/// Every flag word is true in one fixture and false in another.
+/// Every flag word applies in some fixture.
 #[test]
 fn every_flag_word_has_a_witness() {
     for (api, table, objects) in fixtures() {

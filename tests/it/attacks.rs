@@ -3,67 +3,13 @@
 //! recipients and by messages that contain orders are in `tests/transcripts/send.txt`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use daysheet::app::App;
-use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet_sandbox::{FaultRates, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{ME, config};
-
-struct Fort {
-    client: InProcessClient,
-    app: App,
-    _sandbox: Sandbox,
-    home: TempDir,
-    files: PathBuf,
-}
-
-impl Fort {
-    async fn new(more: &[(&str, &str)]) -> Self {
-        let home = TempDir::new().unwrap();
-        let files = home.path().join("files");
-        fs::create_dir(&files).unwrap();
-        let mut settings = vec![
-            ("DAYSHEET_FILES", files.to_str().unwrap()),
-            ("DAYSHEET_LARGEST_FILE", "1"),
-            ("DAYSHEET_NEW_RECIPIENTS", "confirm"),
-        ];
-        settings.extend_from_slice(more);
-        let config = config(home.path(), &settings);
-        let who = SandboxUser::These(&[("google", ME)]);
-        let (app, sandbox) =
-            App::sandboxed(config, None, None, FaultRates::default(), who).await.unwrap();
-        Self {
-            client: InProcessClient::connect(app.server()).await.unwrap(),
-            app,
-            _sandbox: sandbox,
-            home,
-            files,
-        }
-    }
-
-    async fn call(&mut self, tool: &str, arguments: Value) -> (bool, String) {
-        let answer = self.client.call(tool, arguments).await.unwrap();
-        (answer.is_error, answer.blocks.join("\n"))
-    }
-
-    async fn ok(&mut self, tool: &str, arguments: Value) -> String {
-        let (failed, text) = self.call(tool, arguments.clone()).await;
-        assert!(!failed, "{tool} {arguments}: {text}");
-        text
-    }
-
-    /// Returns the lines of the audit log.
-    fn done(&self) -> Vec<String> {
-        let log = self.app.config.home.join("audit.jsonl");
-        let text = fs::read_to_string(log).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    }
-}
+use crate::support::{ME, Session};
 
 /// Creates files that an attacker may have brought into the folder.
 #[cfg(unix)]
@@ -82,14 +28,17 @@ fn lay(files: &Path, home: &Path) {
 #[cfg(unix)]
 #[tokio::test]
 async fn attacks_write_nothing() {
-    let mut fort = Fort::new(&[]).await;
-    lay(&fort.files, fort.home.path());
-    let found =
-        fort.ok("mail_search", json!({"q": "has:attachment", "limit": 1, "format": "json"})).await;
-    let found: Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
+    let home = TempDir::new().unwrap();
+    let files = home.path().join("files");
+    fs::create_dir(&files).unwrap();
+    lay(&files, home.path());
+    let who = SandboxUser::These(&[("google", ME)]);
+    let mut session = Session::set(home, &[("DAYSHEET_LARGEST_FILE", "1")], who).await;
+    // Writes are counted from here on.
+    session.sandbox.set_faults("writes=1".parse().unwrap());
+    let found = session.json("mail_search", json!({"q": "has:attachment", "limit": 1})).await;
     let message = found["messages"][0]["id"].as_str().unwrap().to_owned();
-    let listed = fort.ok("mail_attachment", json!({"ids": message, "format": "json"})).await;
-    let listed: Value = serde_json::from_str(listed.lines().next().unwrap()).unwrap();
+    let listed = session.json("mail_attachment", json!({"ids": message})).await;
     let attachment = listed["attachments"][0]["id"].as_str().unwrap().to_owned();
     let draft = |more: Value| {
         let mut arguments = json!({"to": ["priya@example.com"], "subject": "x", "body": "x"});
@@ -101,14 +50,14 @@ async fn attacks_write_nothing() {
     let attach = |path: &str| draft(json!({"attach": [path]}));
     let many: Vec<String> = (0..201).map(|n| format!("p{n}@example.com")).collect();
     let ids: Vec<String> = (0..1001).map(|n| format!("m{n}")).collect();
-    let files = fort.files.display().to_string();
+    let folder = files.display();
     let outside = |path: &str| {
         format!(
-            "{path} is outside the allowed folders: use {files}, or have it added to `files` in the \
+            "{path} is outside the allowed folders: use {folder}, or have it added to `files` in the \
              settings"
         )
     };
-    let database = fort.app.config.home.join("daysheet.db");
+    let database = session.app.config.home.join("daysheet.db");
     let mut attacks = Vec::new();
     for path in [
         "/etc/passwd",
@@ -124,7 +73,7 @@ async fn attacks_write_nothing() {
         let save = json!({"ids": attachment, "as": "file", "dir": dir});
         attacks.push((("mail_attachment", save), outside(dir)));
     }
-    let missing = format!("attach: {files}/~/.ssh/id_rsa does not exist: correct the path");
+    let missing = format!("attach: {folder}/~/.ssh/id_rsa does not exist: correct the path");
     let more = cases! {
         attach("~/.ssh/id_rsa"), &*missing;
         attach(".env"), "attach: .env is hidden: attach a file that is not";
@@ -147,14 +96,14 @@ async fn attacks_write_nothing() {
              for what was sent, or answer it with mode=reply";
     };
     attacks.extend(more.map(|(call, expected)| (call, expected.to_owned())));
-    let before = fort.ok("mail_search", json!({"q": "in:anywhere", "limit": 1})).await;
+    let before = session.ok("mail_search", json!({"q": "in:anywhere", "limit": 1})).await;
     for ((tool, arguments), expected) in attacks {
-        assert_eq!(fort.call(tool, arguments).await, (true, expected));
+        assert_eq!(session.error(tool, arguments).await, expected);
     }
-    assert_eq!(fort.done(), Vec::<String>::new());
-    let after = fort.ok("mail_search", json!({"q": "in:anywhere", "limit": 1})).await;
+    assert_eq!(session.sandbox.writes(), 0);
+    let after = session.ok("mail_search", json!({"q": "in:anywhere", "limit": 1})).await;
     assert_eq!(before, after);
-    let mut there: Vec<String> = fs::read_dir(&fort.files)
+    let mut there: Vec<String> = fs::read_dir(&files)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();

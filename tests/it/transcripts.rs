@@ -35,7 +35,7 @@
 //! - `% ` is a sign-in that its provider refuses; see [`refusals`](crate::sign_in::refusals).
 //!
 //! `@ build=postgres` runs a transcript only in builds with this feature, `@ build=!postgres` only
-//! in the others, and `@ build=linux` on Linux. Elsewhere its answers count as expected.
+//! in the others, likewise `telemetry`, and `@ build=linux` on Linux. Elsewhere its answers count as expected.
 //!
 //! If `DAYSHEET_ACCEPT` is set, the actual answers become the expected ones: review the difference.
 

@@ -142,7 +142,6 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
             notify: true,
         };
         let answered = theirs.respond(&invitation, &reply).await.unwrap().unwrap();
-        let answered = answered.clone();
         assert_eq!(
             (answered.own, answered.answer, answered.busy),
             (false, Some(InvitationAnswer::Tentative), true)
@@ -265,8 +264,8 @@ async fn series_keeps_its_local_time_and_exceptions() {
             ..hour("Choir", "2031-03-13T19:00:00")
         };
         let made = mine.create(None, &choir, GuestNotice::All).await.unwrap();
-        let id = made.clone().id;
-        let facts = read(&*mine, &id).await.clone();
+        let id = made.id;
+        let facts = read(&*mine, &id).await;
         assert_eq!((Some(facts.repeat), facts.guests.len()), (choir.repeat, 1));
         let (from, to) = ("2031-03-01T00:00:00Z", "2031-04-20T00:00:00Z");
         let thursdays = [
@@ -298,7 +297,6 @@ async fn series_keeps_its_local_time_and_exceptions() {
             ..titled("Rehearsal")
         };
         let moved = mine.update(&one, &moved, GuestNotice::All).await.unwrap();
-        let moved = moved.clone();
         assert_eq!((moved.series, moved.original), (reported.series, reported.original));
         let other = read(&*mine, &two[1].id).await;
         mine.delete(&other, None, GuestNotice::All).await.unwrap();
@@ -320,7 +318,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
         let series = read(&*mine, &id).await;
         if !google {
             let gaps = ["2031-03-20T18:00:00Z", "2031-04-03T17:00:00Z"];
-            assert_eq!(series.clone().repeat, repeat(weekly, &gaps).unwrap());
+            assert_eq!(series.repeat, repeat(weekly, &gaps).unwrap());
         }
 
         // It ends earlier, with another gap, and then does not recur.
@@ -330,7 +328,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
             ..EventPatch::default()
         };
         let series = mine.update(&series, &cut, GuestNotice::All).await.unwrap();
-        let rule = series.clone().repeat.unwrap();
+        let rule = series.repeat.clone().unwrap();
         assert!(rule.except.contains(&when(gap)), "{rule:?}");
         let left = titles_and_starts(between(&*mine, from, to, false).await);
         assert_eq!(left[0], all[0]);
@@ -338,7 +336,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
         let series = read(&*mine, &id).await;
         let once = EventPatch { repeat: Some(None), ..EventPatch::default() };
         let once = mine.update(&series, &once, GuestNotice::All).await.unwrap();
-        assert_eq!(once.clone().repeat, None);
+        assert_eq!(once.repeat, None);
         assert_eq!(titles_and_starts(between(&*mine, from, to, false).await), all[..1]);
     }
 }
@@ -424,7 +422,6 @@ async fn calendar_changes_are_reported_once() {
 
         let new = EventPatch { repeat: repeat("FREQ=DAILY;COUNT=30", &[]), ..soon(28, "New") };
         let new = mine.create(None, &new, GuestNotice::Nobody).await.unwrap();
-        let new = new.clone();
         mine.update(&old, &titled("Older"), GuestNotice::Nobody).await.unwrap();
         mine.delete(&deleted, None, GuestNotice::Nobody).await.unwrap();
         let reported = since(&quiet.cursor).await;

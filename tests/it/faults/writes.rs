@@ -94,12 +94,14 @@ pub enum Reported {
 
 /// Classifies an answer.
 pub fn reported(answer: &ToolAnswer) -> Reported {
-    let document: Value = serde_json::from_str(&answer.blocks[0]).unwrap_or_default();
+    if answer.is_error {
+        return Reported::Failed;
+    }
+    let document: Value = serde_json::from_str(&answer.blocks[0]).unwrap();
     let outcomes = document["outcomes"].as_array().into_iter().flatten();
     let results: Vec<&str> = outcomes.filter_map(|one| one["result"].as_str()).collect();
     let has = |words: &[&str]| results.iter().any(|result| words.contains(result));
     match () {
-        () if answer.is_error => Reported::Failed,
         () if has(&["unknown"]) => Reported::Unknown,
         () if has(&["failed", "refused", "not sent", "skipped"]) => Reported::Failed,
         () => Reported::Done,

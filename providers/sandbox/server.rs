@@ -27,8 +27,9 @@ use super::gmail::upload as gmail_upload;
 use super::google::{batch as google_batch, error as google_error};
 use super::graph::error as graph_error;
 use super::http::{HttpRequest, HttpResponse};
+use super::lock::lock;
 use super::people as google_people;
-use super::state::{RequestState, SharedState, lock};
+use super::state::{RequestState, SharedState};
 use super::{gmail, google_calendar, graph};
 
 /// The maximum size of a request body in bytes, unless [`LARGER`] allows more.

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use daysheet_core::clock::Clock;
@@ -20,6 +20,7 @@ use super::gmail::sessions::OpenUploads;
 use super::graph::exchange::index::MailboxIndex;
 use super::graph::state::GraphState;
 use super::http::HttpRequest;
+use super::lock::lock;
 use super::store::calendars::SandboxCalendars;
 use super::store::mailbox::Mailbox;
 use super::store::mailbox::change::MailboxChange;
@@ -279,9 +280,4 @@ impl SharedState {
     pub fn hit(&self, route: &'static str) {
         *lock(&self.hits).entry(route).or_default() += 1;
     }
-}
-
-/// Locks a mutex. A panicking request leaves consistent data, because every change is one step.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

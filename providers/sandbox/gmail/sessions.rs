@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use crate::http::HttpRequest;
-use crate::state::lock;
+use crate::lock::lock;
 
 /// The maximum number of open sessions. One more closes all others.
 const SESSIONS: usize = 100;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::exchange::state::ExchangeState;
 use super::ids::named_guid;
 use super::mail::file::FileUpload;
-use crate::state::lock;
+use crate::lock::lock;
 
 /// The maximum number of concurrent requests to a mailbox, as Outlook allows an app.
 const AT_ONCE: usize = 4;

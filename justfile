@@ -44,7 +44,7 @@ lint:
 gate:
     .ci/run
 
-# Run all benchmarks of docs/benchmarks.md and write it (`just bench page --mail DIR` with tokens of your own mail), or some: `just bench tokens budget`. `cargo bench` lists them.
+# Run all benchmarks of docs/benchmarks.md and write it (`just bench page --mail DIR` with tokens and budgets of your own mail), or some: `just bench tokens budget`. `cargo bench` lists them.
 bench *names:
     if [ $# = 0 ]; then set -- page; fi; cargo bench -- "$@"
 

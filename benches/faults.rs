@@ -2,7 +2,8 @@
 //! write must have its line in the audit log.
 //!
 //! The writes are in `tests/it/faults/writes.rs`; tests also cancel them. Each of their requests is
-//! broken in turn, and finally all of them. `--only WORD` restricts the run to writes whose provider or name contains it.
+//! broken in turn, and finally all of them. `--only WORD` restricts the run to
+//! writes with the word in their provider or name.
 
 #[path = "../tests/it/faults/writes.rs"]
 #[expect(dead_code, reason = "tests also cancel writes")]

@@ -1,4 +1,5 @@
-//! All measurements of speed, size and truth under faults, as scenarios of one program.
+//! All measurements of speed, size and truth under faults but those over HTTP (`benches/http`), as
+//! scenarios of one program.
 //!
 //! `cargo bench` lists the scenarios, `cargo bench -- NAME…` runs those named, and
 //! `cargo bench -- all` runs each. `cargo bench -- page` writes `docs/benchmarks.md`. Options come

@@ -1,10 +1,11 @@
 //! The parts that writes of all tools share. A call asks whether its items may reach their audience
-//! ([`confirm`]), writes them in order ([`sequence`]), each between two lines of the audit log
+//! ([`confirm`]), writes them in order ([`plan`]), each between two lines of the audit log
 //! ([`log`]), and reports the outcomes ([`report`]), with the state for an undo.
 
 pub(super) mod confirm;
 pub(super) mod interrupted;
 pub(super) mod log;
+pub(super) mod plan;
 pub(super) mod report;
 pub(super) mod sequence;
 pub(super) mod undo_state;

@@ -4,6 +4,7 @@
 //! all guests count. So does the owner of a calendar that is shared with the user.
 
 use daysheet_core::access::AccessLevel;
+use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event::{Event, EventGuest, EventPatch};
 use daysheet_core::ids::EmailAddress;
@@ -20,6 +21,7 @@ use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::{
     AskPolicy, GuardedWrite, WriteAudience, confirm, is_watchful,
 };
+use crate::pipeline::write::plan::WriteCall;
 
 /// The longest part of a question that the caller wrote, in columns.
 const SHOWN: usize = 200;
@@ -37,6 +39,19 @@ impl WriteAudience {
     pub(crate) fn guests(&mut self, list: &[EventGuest], own: &EmailAddress) {
         let addresses = others(list, own).into_iter().map(|one| one.address.as_str());
         self.add(addresses);
+    }
+
+    /// Adds the owner of the calendar of a new event, which is the main one if `None`. Returns
+    /// `None` if the event concerns only the user.
+    pub(super) fn of_new_event(
+        mut self,
+        calendar: Option<&KnownCalendar>,
+        own: &EmailAddress,
+    ) -> Option<Self> {
+        if let Some(calendar) = calendar {
+            self.calendar(calendar, own);
+        }
+        (self != Self::default()).then_some(self)
     }
 
     /// Adds the guests of an imported document, except the account's owner. Rooms are
@@ -73,6 +88,24 @@ impl WriteAudience {
             ))),
             Some(owner) => self.add([owner]),
         }
+    }
+}
+
+/// Returns a call that writes events; `op` is the operation in outcomes and in a question.
+pub(super) fn event_call<'a>(
+    (op, verb): (&'static str, &'static str),
+    caller: &'a dyn ClientPrompts,
+    dry_run: bool,
+) -> WriteCall<'a> {
+    WriteCall {
+        op,
+        verb,
+        object: "an event with other people",
+        message: String::new(),
+        guarded: act(String::new()),
+        caller,
+        dry_run,
+        reports_failures: false,
     }
 }
 
@@ -183,7 +216,7 @@ pub(super) async fn agreed_for(
     ctx: &Context,
     planned: &[(&EventTarget, EventWrite<'_>)],
     question: String,
-    caller: &dyn daysheet_core::call::client::ClientPrompts,
+    caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
     if !is_watchful(ctx).await? {

@@ -15,12 +15,13 @@ use daysheet_core::text::{Note, note, quoted};
 
 use self::answers::{RequestedAnswer, audit_entry};
 use self::invited::{InvitedEvent, find_or_add};
-use super::delete::whole_series;
 use super::guests::{GuestField, guest, guest_line};
 use super::save::calendar_save;
 use super::save::source::InvitationMessage;
 use super::save::span::PreviousTime;
-use super::target::{EventTarget, as_shown, event_line, named_event, title, write_error};
+use super::target::{
+    EventTarget, as_shown, event_line, named_event, title, whole_series, write_error,
+};
 use crate::pipeline::calendar::audience::{act, line};
 use crate::pipeline::calendar::write::{LoggedWrite, write_event};
 use crate::pipeline::context::Context;

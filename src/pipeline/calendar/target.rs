@@ -22,7 +22,7 @@ use crate::pipeline::access::accounts::{account_labels, several_accounts};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{hand_out_after, number_after};
 use crate::pipeline::rows::{columns_of, rows_of, zone_line};
-use crate::pipeline::titles::short;
+use crate::pipeline::titles::{ItemNames, short};
 use crate::store::HandleKind;
 use crate::tools::calendar_save::SeriesScope;
 
@@ -56,6 +56,12 @@ impl EventTarget {
     /// Returns true for the same event of the same account.
     fn is_same(&self, other: &Self) -> bool {
         self.owner.account.id == other.owner.account.id && self.event.id == other.event.id
+    }
+
+    /// Returns its names in the answer of a call that writes it.
+    pub(super) fn names(&self) -> ItemNames {
+        let outcome = format!("{} {}", self.handle, title(&self.event));
+        ItemNames { outcome, note: self.handle.clone() }
     }
 
     /// Returns the zone of its times; `zone` if that is not reported.
@@ -248,6 +254,18 @@ pub(super) async fn as_target_after(
 pub(super) async fn master_of(ctx: &Context, target: &EventTarget) -> Result<EventTarget> {
     let id = target.event.series.as_ref().unwrap_or(&target.event.id);
     fetch_event(ctx, target.owner.clone(), id).await
+}
+
+/// Returns the series of an occurrence, if the series is unchanged since it was shown. An event
+/// that is not an occurrence is returned itself.
+pub(super) async fn whole_series(ctx: &Context, target: EventTarget) -> Result<EventTarget> {
+    if target.event.series.is_none() {
+        return Ok(target);
+    }
+    let master = master_of(ctx, &target).await?;
+    master.not_cancelled()?;
+    as_shown(ctx, &master).await?;
+    Ok(master)
 }
 
 /// Refuses an event that has changed since it was last shown. Its present state

@@ -82,12 +82,20 @@ pub(crate) struct WriteReport {
     pub(crate) notified: NotifiedGuests,
     /// The writes to events that can be undone.
     pub(crate) undo: UndoLog,
+    /// True if a note names the call that undoes them all, because it is one of another tool.
+    pub(crate) names_undo: bool,
 }
 
 impl WriteReport {
     /// Returns the report of a call that notifies guests as `notify` says.
     pub(crate) fn notifying(notify: Option<GuestNotice>) -> Self {
         Self { notified: NotifiedGuests::new(notify), ..Self::default() }
+    }
+
+    /// Adds an event that was written, as its service has it.
+    pub(crate) fn add_event(&mut self, owner: &CalendarOwner, event: &Event) {
+        self.series.wrote(owner, event);
+        self.events.push((owner.clone(), event.clone()));
     }
 }
 
@@ -104,14 +112,17 @@ pub(crate) async fn write_report(ctx: &Context, report: WriteReport) -> Result<W
             if let Some(number) = undo.number {
                 let kind = HandleKind::Undo;
                 response.document.scalars.push(("undo", RowCell::Handle(kind.prefix(), number)));
+                let undo_id = kind.handle(number);
                 // Writes whose earlier state could not be kept are missing from the undo.
                 if undo.events.len() < undo.writes {
                     let events: Vec<&str> = undo.events.iter().map(|one| &*one.event).collect();
                     response.notes.push(note!(
                         "calendar_save undo={} undoes only {}",
-                        ours(kind.handle(number)),
+                        ours(undo_id),
                         ours(events.join(" "))
                     ));
+                } else if report.names_undo {
+                    response.notes.push(note!("calendar_save undo={} undoes it", ours(undo_id)));
                 }
             }
         }

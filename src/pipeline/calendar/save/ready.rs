@@ -1,4 +1,4 @@
-//! A change of an event, checked and ready to be written.
+//! The changes of a call, checked and compared with other events. `change.rs` writes them.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event::recurrence::EventRecurrence;
@@ -8,16 +8,21 @@ use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::Note;
 use jiff::tz::TimeZone;
 
-use super::destination::may_write;
+use super::clash::{self, ClashCandidate, find_clashes};
+use super::destination::{account_calendars, may_write};
 use super::follow::{SeriesExceptions, SplitSeries, cut, find_exceptions};
 use super::make::PlannedChange;
 use super::series::SeriesBase;
 use super::span::{EventSpan, PreviousTime};
 use crate::pipeline::calendar::guests::{notify_missing, others};
 use crate::pipeline::calendar::save::{make, series, span};
-use crate::pipeline::calendar::target::{EventTarget, as_shown, event_line, master_of, title};
+use crate::pipeline::calendar::target::{
+    EventTarget, as_shown, event_line, master_of, whole_series,
+};
 use crate::pipeline::context::Context;
-use crate::tools::calendar_save::{CalendarSave, EventWords, SeriesScope};
+use crate::pipeline::titles::ItemNames;
+use crate::pipeline::write::report::WriteReport;
+use crate::tools::calendar_save::{CalendarSave, EventWords, IfConflict, SeriesScope};
 
 /// A change that passed the checks, and the event it is of.
 pub(super) struct ReadyChange {
@@ -27,8 +32,8 @@ pub(super) struct ReadyChange {
     /// The resulting rule, for the conflict check.
     pub(super) repeat: Option<EventRecurrence>,
     pub(super) notify: GuestNotice,
-    /// The event in the answer.
-    pub(super) name: String,
+    /// The names of the event that the call is about.
+    pub(super) names: ItemNames,
     /// The event in a question.
     pub(super) line: String,
     /// Notes on how the arguments were understood.
@@ -37,13 +42,13 @@ pub(super) struct ReadyChange {
     pub(super) exception_notes: Vec<Note>,
     /// The parts of the series, for a change of an occurrence and all later ones.
     pub(super) cut: Option<SplitSeries>,
+    /// Its conflicts, a line each.
+    pub(super) met: Vec<Note>,
+    /// True if it is not written with conflicts.
+    pub(super) is_strict: bool,
 }
 
 impl ReadyChange {
-    pub(super) fn is_empty(&self) -> bool {
-        self.change == EventPatch::default()
-    }
-
     /// Describes the change to the user.
     pub(super) fn difference(&self, zone: &TimeZone) -> String {
         match &self.cut {
@@ -112,15 +117,7 @@ async fn ready_series(
     request: &CalendarSave,
 ) -> Result<ReadyChange> {
     let seen = reference(&target.event);
-    let master = match target.event.series {
-        None => target,
-        Some(_) => {
-            let master = master_of(ctx, &target).await?;
-            master.not_cancelled()?;
-            as_shown(ctx, &master).await?;
-            master
-        }
-    };
+    let master = whole_series(ctx, target).await?;
     let (mut base, PlannedChange { mut change, notes, .. }, to) =
         separate_time(ctx, &master, seen, words)?;
     let chosen = make::repeats(words.repeats.as_deref())?;
@@ -219,7 +216,7 @@ async fn check_change(
     let port = &target.owner.port;
     port.check(Some(&target.event), &change, notify)?;
     Ok(ReadyChange {
-        name: format!("{} {}", target.handle, title(&target.event)),
+        names: target.names(),
         line: event_line(&target.event, &ctx.config.zone),
         target,
         change,
@@ -228,6 +225,8 @@ async fn check_change(
         notes: Vec::new(),
         exception_notes: Vec::new(),
         cut: None,
+        met: Vec::new(),
+        is_strict: request.if_conflict == IfConflict::Refuse,
     })
 }
 
@@ -324,11 +323,54 @@ async fn ready_following(
     if made.change == EventPatch::default() && to.is_none() && repeats.is_none() {
         return check_change(ctx, target, EventPatch::default(), None, request).await;
     }
-    let name = format!("{} {}", target.handle, title(&target.event));
+    let names = target.names();
     let line = event_line(&target.event, &ctx.config.zone);
     // The change, for the checks and for a dry run.
     let change =
         EventPatch { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
     let ready = check_change(ctx, master, change, repeat, request).await?;
-    Ok(ReadyChange { name, line, notes: made.notes, exception_notes, cut: Some(cut), ..ready })
+    Ok(ReadyChange { names, line, notes: made.notes, exception_notes, cut: Some(cut), ..ready })
+}
+
+/// Finds the conflicts of the changes that move their events.
+pub(super) async fn find_conflicts(
+    ctx: &Context,
+    items: &mut [ReadyChange],
+    request: &CalendarSave,
+    report: &mut WriteReport,
+) -> Result<()> {
+    let moves = |change: &EventPatch| change.time.is_some() || change.repeat.is_some();
+    let any = items.iter().any(|item| moves(&item.change));
+    if request.if_conflict == IfConflict::Ignore || !any {
+        return Ok(());
+    }
+    let mut candidates = Vec::new();
+    for ReadyChange { target, change, repeat, .. } in &*items {
+        let facts = &target.event;
+        let zone = target.zone(&ctx.config.zone);
+        let places = account_calendars(ctx, &target.owner, false).await.unwrap_or_default();
+        let calendar = facts.calendar.as_ref();
+        // If the calendars are unknown, the event counts as one of the main calendar.
+        let main = !places.iter().any(|place| !place.main && Some(&place.id) == calendar);
+        let (start, end) = change
+            .time
+            .clone()
+            .unwrap_or_else(|| (facts.start.zoned(&zone), facts.end.zoned(&zone)));
+        candidates.push(ClashCandidate {
+            title: change.title.clone().unwrap_or_else(|| facts.title.clone()),
+            uid: facts.uid.clone(),
+            claim: clash::claim(change, Some(facts), main),
+            times: if moves(change) {
+                clash::times(&start, &end, repeat.as_ref(), ctx.now())
+            } else {
+                Vec::new()
+            },
+            itself: std::iter::once(facts.id.clone()).chain(facts.series.clone()).collect(),
+        });
+    }
+    let strict = request.if_conflict == IfConflict::Refuse;
+    let (met, notes) = find_clashes(ctx, &candidates, strict).await?;
+    report.notes.extend(notes);
+    items.iter_mut().zip(met).for_each(|(item, met)| item.met = met.lines);
+    Ok(())
 }

@@ -58,7 +58,9 @@ pub(super) async fn split_series(
                 error.message(),
                 master.handle
             );
-            report.outcomes.push(ItemOutcome::new(&ready.name, "change", "unknown", detail));
+            report
+                .outcomes
+                .push(ItemOutcome::new(&ready.names.outcome, "change", "unknown", detail));
             return Ok(false);
         }
         Err(error) => return Err(error.context("the new series was not created")),
@@ -79,7 +81,7 @@ pub(super) async fn split_series(
         Err(error) => {
             let (result, detail) = split.failed_cut(ctx, &new, error, &mut report.notes).await?;
             report.events.push((master.owner.clone(), new));
-            report.outcomes.push(ItemOutcome::new(&ready.name, "change", result, detail));
+            report.outcomes.push(ItemOutcome::new(&ready.names.outcome, "change", result, detail));
             Ok(false)
         }
     }

@@ -5,11 +5,10 @@
 
 use daysheet_core::access::AccessLevel;
 use daysheet_core::call::client::ClientPrompts;
-use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::error::Result;
 use daysheet_core::event::{Event, EventGuest, EventPatch};
 use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::calendar::GuestNotice;
-use daysheet_core::text::Note;
 use daysheet_core::text::{cell, clip};
 
 use crate::pipeline::calendar::guests::others;
@@ -18,9 +17,7 @@ use crate::pipeline::calendar::search::calendars::KnownCalendar;
 use crate::pipeline::calendar::target::EventTarget;
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::pipeline::write::confirm::{
-    AskPolicy, GuardedWrite, WriteAudience, confirm, is_watchful,
-};
+use crate::pipeline::write::confirm::{AskPolicy, GuardedWrite, WriteAudience};
 use crate::pipeline::write::plan::WriteCall;
 
 /// The longest part of a question that the caller wrote, in columns.
@@ -208,45 +205,6 @@ async fn guests_of_exceptions(series: &EventTarget) -> Result<Vec<EventGuest>> {
         .filter(|one| one.series.as_ref() == Some(&series.event.id) && !one.cancelled)
         .flat_map(|one| one.guests)
         .collect())
-}
-
-/// Refuses changes or deletions of events that must not reach their audience. Reads the audience
-/// again after the user has agreed, because the events' versions do not cover it completely.
-pub(super) async fn agreed_for(
-    ctx: &Context,
-    planned: &[(&EventTarget, EventWrite<'_>)],
-    question: String,
-    caller: &dyn ClientPrompts,
-    notes: &mut Vec<Note>,
-) -> Result<()> {
-    if !is_watchful(ctx).await? {
-        return Ok(());
-    }
-    let mut all: Option<WriteAudience> = None;
-    let mut found = Vec::new();
-    for (target, write) in planned {
-        let audience = find_audience(ctx, target, write).await?;
-        if let Some(one) = &audience {
-            all.get_or_insert_default().join(one);
-        }
-        found.push(audience);
-    }
-    let Some(audience) = all else {
-        return Ok(());
-    };
-    if !confirm(ctx, &act(question), &audience, caller, notes).await? {
-        return Ok(());
-    }
-    for ((target, write), known) in planned.iter().zip(found) {
-        if known.is_some() && find_audience(ctx, target, write).await? != known {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                format!("the people on {} are not those the user was asked about", target.handle),
-            )
-            .next("nothing was written; call again if it is still right"));
-        }
-    }
-    Ok(())
 }
 
 /// Returns true for a change that others can see.

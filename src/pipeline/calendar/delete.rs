@@ -86,7 +86,7 @@ impl PlannedWrite for PlannedDeletion {
                 Some(change) => shorten_series(ctx, target, change, *notify).await.map(Some),
             }
         };
-        let logged = LoggedWrite { target, change: rest.as_ref(), entry };
+        let logged = LoggedWrite { target, change: rest.as_ref(), entry, can_undo: true };
         if let Err(error) = write_event(ctx, logged, report, write).await {
             return Err(write_error(ctx, target, error).await);
         }

@@ -259,7 +259,7 @@ async fn write_reply(
     if port.capabilities().public_answers && !request.notifies() {
         // An answer changes no field of the event.
         let change = EventPatch::default();
-        let logged = LoggedWrite { target, change: Some(&change), entry };
+        let logged = LoggedWrite { target, change: Some(&change), entry, can_undo: true };
         write_event(ctx, logged, report, write).await
     } else {
         run_logged(ctx, entry, &mut report.notes, write, |_| None).await

@@ -17,10 +17,9 @@ mod series;
 pub(super) mod source;
 pub(crate) mod span;
 pub(crate) mod split;
-mod write_import;
 
 use daysheet_core::budget::WholeAnswer;
-use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
+use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::Result;
 
 use self::change::change_events;
@@ -34,8 +33,6 @@ pub(crate) async fn calendar_save(
     request: CalendarSave,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    // A dry run is refused as the real call would be, and asks no question.
-    let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     match (&request.ics, request.changes().is_empty()) {
         (Some(ics), _) => import_events(ctx, ics, &request, caller).await,
         (None, true) => create_events(ctx, &request, caller).await,

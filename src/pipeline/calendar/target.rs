@@ -26,9 +26,6 @@ use crate::pipeline::titles::{ItemNames, short};
 use crate::store::HandleKind;
 use crate::tools::calendar_save::SeriesScope;
 
-/// The number of events that a question names.
-const NAMED: usize = 10;
-
 /// One account's calendars, and its label in answers.
 #[derive(Clone)]
 pub(crate) struct CalendarOwner {
@@ -128,16 +125,6 @@ pub(super) fn each_once<'t>(targets: impl Iterator<Item = &'t EventTarget>) -> R
         }
     }
     Ok(())
-}
-
-/// Lists the events that a question is about: the first of them, and how many more.
-pub(super) fn listed(mut lines: Vec<String>) -> String {
-    let more = lines.len().saturating_sub(NAMED);
-    lines.truncate(NAMED);
-    if more > 0 {
-        lines.push(format!("and {more} more"));
-    }
-    lines.join("\n")
 }
 
 /// Formats an event on one line: its time and its title.

@@ -56,6 +56,8 @@ pub(super) struct LoggedWrite<'a> {
     pub(super) change: Option<&'a EventPatch>,
     /// The write in the audit log.
     pub(super) entry: AuditEntry<'a>,
+    /// False if other writes follow that an undo would not take back.
+    pub(super) can_undo: bool,
 }
 
 /// Changes an event, or deletes it, between two lines of the log. If the write notifies no one, the
@@ -69,10 +71,10 @@ pub(super) async fn write_event(
     report: &mut WriteReport,
     write: impl Future<Output = Result<Option<Event>>>,
 ) -> Result<Option<Event>> {
-    let LoggedWrite { target, change, entry } = logged;
+    let LoggedWrite { target, change, entry, can_undo } = logged;
     let recipients = entry.recipients.clone();
     let is_quiet = recipients.is_empty() && !report.notified.reaches_unnamed(&target.event);
-    let kept = is_quiet && keep_event(ctx, target, change, report).await;
+    let kept = can_undo && is_quiet && keep_event(ctx, target, change, report).await;
     let written = run_logged(ctx, entry, &mut report.notes, write, |_| None).await;
     if written.is_ok() {
         let own = &target.owner.account.email;

@@ -21,20 +21,6 @@ impl WriteSequence {
         Self { op, is_single: items == 1, has_ended: false }
     }
 
-    /// Creates the sequence of a call that reports every failure as an outcome, even of its only
-    /// item.
-    pub(crate) fn of_outcomes(op: &'static str) -> Self {
-        Self { op, is_single: false, has_ended: false }
-    }
-
-    /// Returns true for an item after a failure that ended the call, and reports it as skipped.
-    pub(crate) fn skips(&self, item: &str, report: &mut WriteReport) -> bool {
-        if self.has_ended {
-            report.outcomes.push(ItemOutcome::skipped(item, self.op));
-        }
-        self.has_ended
-    }
-
     /// Reports the failed write of an item.
     ///
     /// # Errors

@@ -143,7 +143,7 @@ async fn write_change(ctx: &Context, ready: &ReadyChange, report: &mut WriteRepo
     };
     let write = target.owner.port.update(&target.event, change, *notify);
     let write = async { write.await.map(Some) };
-    let logged = LoggedWrite { target, change: Some(change), entry };
+    let logged = LoggedWrite { target, change: Some(change), entry, can_undo: true };
     match write_event(ctx, logged, report, write).await {
         Ok(Some(event)) if is_visible => {
             report.series.knew(known);

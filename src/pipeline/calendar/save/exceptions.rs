@@ -9,49 +9,12 @@ use daysheet_core::schemas::EVENT;
 use daysheet_core::text::Note;
 use jiff::{Timestamp, ToSpan};
 
-use super::import_item::{ImportItem, ImportOutcome, differing};
+use super::import_item::differing;
 use super::source;
 use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport};
-
-/// Writes the exceptions of an imported series, and reports the event.
-pub(super) async fn finish_import(
-    ctx: &Context,
-    item: &ImportItem,
-    put: ImportOutcome,
-    report: &mut WriteReport,
-) -> Result<()> {
-    let (ImportOutcome::Created(target)
-    | ImportOutcome::Changed(target)
-    | ImportOutcome::Same(target)) = &put;
-    let ours = target.event.own && !item.twin;
-    // An existing series of another organizer stays as it is: only they change it.
-    let changed = if ours || matches!(put, ImportOutcome::Created(_)) {
-        put_exceptions(ctx, &item.name, target, &item.exceptions, report).await
-    } else {
-        0
-    };
-    match (&put, changed) {
-        (ImportOutcome::Created(target) | ImportOutcome::Changed(target), _) => {
-            report.events.push((target.owner.clone(), target.event.clone()));
-        }
-        (ImportOutcome::Same(target), 0) => {
-            let detail = if target.event.own {
-                format!("it is already {}", target.handle)
-            } else {
-                format!("it is already {}, which only its organizer changes", target.handle)
-            };
-            report.outcomes.push(ItemOutcome::new(&item.name, "import", "unchanged", detail));
-        }
-        (ImportOutcome::Same(target), _) => {
-            let detail = format!("{changed} occurrences of {}", target.handle);
-            report.outcomes.push(ItemOutcome::new(&item.name, "import", "done", detail));
-        }
-    }
-    Ok(())
-}
 
 /// Writes exceptions of a series from a document; returns the number of changed ones.
 pub(crate) async fn put_exceptions(

@@ -121,7 +121,8 @@ impl SplitWrite<'_> {
         let write = shorten_series(ctx, self.master, &shorter, self.ready.notify);
         let write = async { write.await.map(Some) };
         let entry = self.audit_entry("update", vec![self.master.handle.clone()]);
-        let logged = LoggedWrite { target: self.master, change: Some(&shorter), entry };
+        let logged =
+            LoggedWrite { target: self.master, change: Some(&shorter), entry, can_undo: true };
         write_event(ctx, logged, report, write).await
     }
 

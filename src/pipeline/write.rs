@@ -7,5 +7,4 @@ pub(super) mod interrupted;
 pub(super) mod log;
 pub(super) mod plan;
 pub(super) mod report;
-pub(super) mod sequence;
 pub(super) mod undo_state;

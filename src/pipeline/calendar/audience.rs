@@ -99,24 +99,18 @@ pub(super) fn event_call<'a>(
         verb,
         object: "an event with other people",
         message: String::new(),
-        guarded: act(String::new()),
+        guarded: GuardedWrite {
+            needs: AccessLevel::Send,
+            what: "writing an event with other people",
+            question: String::new(),
+            asks: AskPolicy::New,
+            sent_from: None,
+            instead: "ask the user to do it in the calendar program".to_owned(),
+            command: "daysheet call".to_owned(),
+        },
         caller,
         dry_run,
         reports_failures: false,
-    }
-}
-
-/// Describes a write to an event with other participants; `question` begins the
-/// question about it.
-pub(crate) fn act(question: String) -> GuardedWrite<'static> {
-    GuardedWrite {
-        needs: AccessLevel::Send,
-        what: "writing an event with other people",
-        question,
-        asks: AskPolicy::New,
-        sent_from: None,
-        instead: "ask the user to do it in the calendar program".to_owned(),
-        command: "daysheet call".to_owned(),
     }
 }
 

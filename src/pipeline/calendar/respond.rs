@@ -1,79 +1,89 @@
-//! Invitations: answering and forwarding.
+//! Invitations: answering and forwarding. `answers.rs` answers for an event in the calendar,
+//! `invited.rs` for one that only a message has; `forward.rs` forwards.
 
-pub(crate) mod answers;
+mod answers;
+mod forward;
 mod invited;
 
 use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::event::{Event, EventGuest, EventPatch, InvitationAnswer};
-use daysheet_core::ids::{AccountId, EmailAddress, MessageId};
-use daysheet_core::provider::CalendarCapabilities;
-use daysheet_core::provider::calendar::InvitationReply;
-use daysheet_core::text::{Note, note, quoted};
+use daysheet_core::event::InvitationAnswer;
+use daysheet_core::ids::{AccountId, MessageId};
 
-use self::answers::{RequestedAnswer, audit_entry};
-use self::invited::{InvitedEvent, find_or_add};
-use super::guests::{GuestField, guest, guest_line};
+use self::answers::{PlannedAnswer, RequestedAnswer};
+use self::forward::PlannedForward;
+use self::invited::{InvitedEvent, find_invited};
+use super::audience::event_call;
 use super::save::calendar_save;
 use super::save::source::InvitationMessage;
 use super::save::span::PreviousTime;
-use super::target::{
-    EventTarget, as_shown, event_line, named_event, title, whole_series, write_error,
-};
-use crate::pipeline::calendar::audience::{act, line};
-use crate::pipeline::calendar::write::{LoggedWrite, write_event};
+use super::target::{EventTarget, as_shown, named_event, whole_series};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::write::confirm::{WriteAudience, confirm, require_access};
-use crate::pipeline::write::log::run_logged;
-use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
-use crate::pipeline::write::sequence::WriteSequence;
+use crate::pipeline::write::confirm::require_access;
+use crate::pipeline::write::plan::{WriteCall, carry_out};
+use crate::pipeline::write::report::WriteReport;
 use crate::store::HandleKind;
 use crate::tools::calendar_respond::CalendarRespond;
 use crate::tools::calendar_save::{CalendarSave, SeriesScope};
 
+/// Answers an invitation, or forwards it.
 pub(crate) async fn calendar_respond(
     ctx: &Context,
     request: CalendarRespond,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
     require_access(ctx, AccessLevel::Send, "answering or forwarding an invitation")?;
+    let mut report = WriteReport::default();
+    let request = &request;
     let message = resolve_handle(ctx, HandleKind::Message, &request.id).await?;
-    let mut notes = Vec::new();
     let target = match message {
         Some((account, id)) => {
             let account = ctx.accounts.by_id(&account).await?;
             let id = MessageId::from(id);
             let message = InvitationMessage { account: &account, id: &id, handle: &request.id };
-            let found = find_or_add(ctx, &request, message, caller, &mut notes).await?;
-            match found {
+            match find_invited(ctx, request, message, &mut report.notes).await? {
                 InvitedEvent::There(target) => *target,
-                InvitedEvent::Report(mut report) => {
-                    report.notes.append(&mut notes);
-                    return write_report(ctx, *report).await;
+                InvitedEvent::New(meeting) => {
+                    let call = answer_call(meeting.response_word(), caller);
+                    return carry_out(ctx, &call, vec![*meeting], report).await;
                 }
                 InvitedEvent::Published => {
-                    return add_published(ctx, &request, &account.id, caller).await;
+                    return add_published(ctx, request, &account.id, caller).await;
                 }
             }
         }
         None => {
             let target = named_event(ctx, &request.id).await?;
             target.not_cancelled()?;
-            // For a message, `find_or_add` compares the times instead.
+            // For a message, `find_invited` compares the times instead.
             as_shown(ctx, &target).await?;
             target
         }
     };
     match request.response.answer() {
-        None => forward_event(ctx, target, &request, caller).await,
+        None => {
+            let forward = PlannedForward::new(target, request, &mut report.notes)?;
+            let call = WriteCall {
+                object: "an invitation",
+                ..event_call(("forward", "Forward"), caller, false)
+            };
+            carry_out(ctx, &call, vec![forward], report).await
+        }
         Some(answer) => {
-            let requested = RequestedAnswer { answer, request: &request };
-            answer_invitation(ctx, target, requested, notes, caller).await
+            let requested = RequestedAnswer { answer, request };
+            let answer = plan_answer(ctx, target, requested, &mut report).await?;
+            carry_out(ctx, &answer_call(requested.response_word(), caller), vec![answer], report)
+                .await
         }
     }
+}
+
+/// Returns the call that answers an invitation.
+fn answer_call<'a>(op: &'static str, caller: &'a dyn ClientPrompts) -> WriteCall<'a> {
+    WriteCall { object: "an invitation", ..event_call((op, "Answer"), caller, false) }
 }
 
 /// Adds the events of a message that asks for no answer.
@@ -95,78 +105,13 @@ async fn add_published(
     Ok(response)
 }
 
-async fn forward_event(
+/// Checks an answer to the invitation to an event in the calendar.
+async fn plan_answer<'a>(
     ctx: &Context,
     target: EventTarget,
-    request: &CalendarRespond,
-    caller: &dyn ClientPrompts,
-) -> Result<WholeAnswer> {
-    let mut report = WriteReport::default();
-    let mut to: Vec<EventGuest> = Vec::new();
-    for one in &request.to {
-        let one = guest(GuestField::To, one, &mut report.notes)?;
-        let same = |known: &EventGuest| known.address.is(&one.address);
-        if !to.iter().any(same) {
-            to.push(one);
-        }
-    }
-    if request.propose.is_some() {
-        return Err(
-            Error::argument("`propose` cannot be forwarded").next("leave it out, or answer first")
-        );
-    }
-    let addresses: Vec<String> = to.iter().map(|one| one.address.to_string()).collect();
-    let comment = request.comment.as_deref();
-    let name = format!("{} {}", target.handle, title(&target.event));
-    let port = &target.owner.port;
-    let can = port.capabilities();
-    // The service invites the recipients itself, without a message of the user.
-    if can.forward_adds_guests && comment.is_some() {
-        let what = format!("{} cannot send a comment with a forwarded invitation", can.name);
-        return Err(
-            Error::argument(what).next("leave out `comment`, and write to them with mail_draft")
-        );
-    }
-    let own = &target.owner.account.email;
-    let mut audience = WriteAudience::default();
-    audience.add(addresses.iter().map(String::as_str));
-    // The organizer is notified of the forwarding.
-    audience.organizer(&target.event);
-    if can.forward_adds_guests {
-        // The service adds the recipients as guests, and notifies all guests.
-        audience.everybody_on(&target.event, own);
-    }
-    let question = format!(
-        "Forward an invitation?\n{}\nTo: {}{}",
-        event_line(&target.event, &ctx.config.zone),
-        guest_line(&to),
-        line("Comment", comment)
-    );
-    confirm(ctx, &act(question), &audience, caller, &mut report.notes).await?;
-    let logged = audit_entry(&target.owner, request, "forward")
-        .with_recipients(addresses.iter().map(String::as_str));
-    let write = port.forward(&target.event, &addresses, comment);
-    match run_logged(ctx, logged, &mut report.notes, write, |()| None).await {
-        Ok(()) => {
-            let detail = format!("to {}", guest_line(&to));
-            report.outcomes.push(ItemOutcome::new(name, "forward", "done", detail));
-        }
-        Err(error) => {
-            let error = write_error(ctx, &target, error).await;
-            WriteSequence::new("forward", 1).fail(&name, error, &mut report)?;
-        }
-    }
-    write_report(ctx, report).await
-}
-
-/// Answers the invitation to an event in the calendar.
-async fn answer_invitation(
-    ctx: &Context,
-    target: EventTarget,
-    requested: RequestedAnswer<'_>,
-    mut notes: Vec<Note>,
-    caller: &dyn ClientPrompts,
-) -> Result<WholeAnswer> {
+    requested: RequestedAnswer<'a>,
+    report: &mut WriteReport,
+) -> Result<PlannedAnswer<'a>> {
     if target.event.own {
         return Err(Error::argument(format!(
             "{} is your own event: there is nobody to answer",
@@ -174,7 +119,6 @@ async fn answer_invitation(
         ))
         .next("change it with calendar_save, or cancel it with calendar_delete"));
     }
-    let request = requested.request;
     // The time of the occurrence, because `in_scope` may replace it by its series.
     let before = PreviousTime {
         start: target.event.start,
@@ -182,40 +126,9 @@ async fn answer_invitation(
         zone: target.zone(&ctx.config.zone),
     };
     let (propose, echo) = requested.proposed_time(ctx, &before)?;
-    let target = in_scope(ctx, target, request).await?;
-    let reply = requested.reply(propose);
-    let name = format!("{} {}", target.handle, title(&target.event));
-    notes.extend(echo);
-    let mut report = WriteReport { notes, ..WriteReport::default() };
-    let adds = reply.comment.is_some() || reply.propose.is_some();
-    // The same answer again would only disturb the organizer.
-    if target.event.answer == Some(requested.answer) && !adds {
-        let detail = "already as requested: give a comment to notify the organizer";
-        report.notes.extend(earlier_comment(&target, false));
-        report.outcomes.push(ItemOutcome::new(
-            name,
-            requested.response_word(),
-            "unchanged",
-            detail,
-        ));
-        return write_report(ctx, report).await;
-    }
-    let own = &target.owner.account.email;
-    let can = target.owner.port.capabilities();
-    let audience = reply_audience(&target.event, can, request, own);
-    let act = act(requested.question(&event_line(&target.event, &ctx.config.zone)));
-    confirm(ctx, &act, &audience, caller, &mut report.notes).await?;
-    match write_reply(ctx, &target, request, &reply, &mut report).await {
-        Ok(found) => {
-            report.notes.extend(earlier_comment(&target, adds));
-            requested.add_outcome(&mut report, name, found, &target.owner);
-        }
-        Err(error) => {
-            let error = write_error(ctx, &target, error).await;
-            WriteSequence::new(requested.response_word(), 1).fail(&name, error, &mut report)?;
-        }
-    }
-    write_report(ctx, report).await
+    report.notes.extend(echo);
+    let target = in_scope(ctx, target, requested.request).await?;
+    Ok(PlannedAnswer { reply: requested.reply(propose), target, requested })
 }
 
 /// Returns the event that an answer is about: the occurrence, or the series that the scope asks
@@ -241,58 +154,4 @@ async fn in_scope(
         .next("give the id of an occurrence, or scope=series")),
         _ => Ok(target),
     }
-}
-
-/// Sends an answer, which can be undone if it is part of the event and notifies no one.
-async fn write_reply(
-    ctx: &Context,
-    target: &EventTarget,
-    request: &CalendarRespond,
-    reply: &InvitationReply,
-    report: &mut WriteReport,
-) -> Result<Option<Event>> {
-    let organizer = target.event.other_organizer().into_iter().map(EmailAddress::as_str);
-    let entry = audit_entry(&target.owner, request, "answer")
-        .with_recipients(organizer.filter(|_| request.notifies()));
-    let port = &target.owner.port;
-    let write = port.respond(&target.event, reply);
-    if port.capabilities().public_answers && !request.notifies() {
-        // An answer changes no field of the event.
-        let change = EventPatch::default();
-        let logged = LoggedWrite { target, change: Some(&change), entry, can_undo: true };
-        write_event(ctx, logged, report, write).await
-    } else {
-        run_logged(ctx, entry, &mut report.notes, write, |_| None).await
-    }
-}
-
-/// Returns a note on the comment of the reader's earlier answer.
-fn earlier_comment(target: &EventTarget, is_replaced: bool) -> Option<Note> {
-    let comment = target.event.guests.iter().find(|one| one.me)?.comment.as_ref()?;
-    let comment = quoted(comment);
-    Some(if is_replaced {
-        note!("your earlier comment was replaced: {}", comment)
-    } else {
-        // The service keeps the old comment, which may not suit the new answer.
-        note!("your earlier comment stays: {}; another `comment` replaces it", comment)
-    })
-}
-
-/// Returns the audience of an answer.
-pub(super) fn reply_audience(
-    facts: &Event,
-    can: &CalendarCapabilities,
-    request: &CalendarRespond,
-    own: &EmailAddress,
-) -> WriteAudience {
-    let mut audience = WriteAudience::default();
-    // An answer that is part of the event reaches its organizer without a notification, too.
-    if request.notifies() || can.public_answers {
-        audience.organizer(facts);
-    }
-    // All guests can read the comment.
-    if can.public_answers && (request.comment.is_some() || request.propose.is_some()) {
-        audience.everybody_on(facts, own);
-    }
-    audience
 }

@@ -1,17 +1,25 @@
-//! An answer to an invitation: its proposed time, its question, its outcome, and how it is called.
+//! An answer to the invitation to an event in the calendar.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event::time::EventTime;
-use daysheet_core::event::{Event, InvitationAnswer};
+use daysheet_core::event::{Event, EventPatch, InvitationAnswer};
+use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::calendar::InvitationReply;
-use daysheet_core::text::{Note, note, ours};
+use daysheet_core::text::{Note, note, ours, quoted};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::pipeline::calendar::audience::line;
 use crate::pipeline::calendar::save::span::{PreviousTime, read_span};
-use crate::pipeline::calendar::target::{CalendarOwner, span};
+use crate::pipeline::calendar::target::{
+    CalendarOwner, EventTarget, event_line, span, write_error,
+};
+use crate::pipeline::calendar::write::{LoggedWrite, write_event};
 use crate::pipeline::context::Context;
-use crate::pipeline::write::log::{AuditEntry, LoggedTool};
+use crate::pipeline::titles::ItemNames;
+use crate::pipeline::write::confirm::WriteAudience;
+use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
+use crate::pipeline::write::plan::PlannedWrite;
 use crate::pipeline::write::report::{ItemOutcome, WriteReport};
 use crate::tools::calendar_respond::CalendarRespond;
 use crate::tools::calendar_save::EventWords;
@@ -63,10 +71,10 @@ impl RequestedAnswer<'_> {
         }
     }
 
-    /// Returns the question about it; `about` describes the event.
-    pub(super) fn question(&self, about: &str) -> String {
+    /// Describes the answer in a question.
+    pub(super) fn description(&self) -> String {
         format!(
-            "Answer an invitation?\n{about}\nAnswer: {}{}{}",
+            "Answer: {}{}{}",
             self.response_word(),
             line("Proposed", self.request.propose.as_deref()),
             line("Comment", self.request.comment.as_deref())
@@ -104,12 +112,11 @@ impl RequestedAnswer<'_> {
         report.notes.push(note!("{}{}", sent, again));
         match event {
             Some(event) => report.events.push((owner.clone(), event)),
-            None => report.outcomes.push(ItemOutcome::new(
-                name,
-                self.response_word(),
-                "done",
-                "it is no longer in the calendar, and only a new invitation brings it back",
-            )),
+            None => {
+                let detail =
+                    "it is no longer in the calendar, and only a new invitation brings it back";
+                report.outcomes.push(ItemOutcome::new(name, self.response_word(), "done", detail));
+            }
         }
     }
 
@@ -119,6 +126,97 @@ impl RequestedAnswer<'_> {
             InvitationAnswer::Accepted => "accept",
             InvitationAnswer::Declined => "decline",
             InvitationAnswer::Tentative => "tentative",
+        }
+    }
+}
+
+/// An answer to the invitation to an event in the calendar.
+pub(super) struct PlannedAnswer<'a> {
+    pub(super) target: EventTarget,
+    pub(super) requested: RequestedAnswer<'a>,
+    pub(super) reply: InvitationReply,
+}
+
+impl PlannedAnswer<'_> {
+    /// Returns true if it has a comment or proposes a time.
+    fn adds(&self) -> bool {
+        self.reply.comment.is_some() || self.reply.propose.is_some()
+    }
+
+    /// Returns true for the same answer again, which would only disturb the organizer.
+    fn is_repeated(&self) -> bool {
+        self.target.event.answer == Some(self.requested.answer) && !self.adds()
+    }
+
+    /// Returns a note on the comment of the user's earlier answer.
+    fn earlier_comment(&self) -> Option<Note> {
+        let comment = self.target.event.guests.iter().find(|one| one.me)?.comment.as_ref()?;
+        let comment = quoted(comment);
+        Some(if self.adds() {
+            note!("your earlier comment was replaced: {}", comment)
+        } else {
+            // The service keeps the old comment, which may not suit the new answer.
+            note!("your earlier comment stays: {}; another `comment` replaces it", comment)
+        })
+    }
+}
+
+impl PlannedWrite for PlannedAnswer<'_> {
+    fn names(&self) -> ItemNames {
+        self.target.names()
+    }
+
+    fn description(&self, zone: &TimeZone) -> (String, String) {
+        (event_line(&self.target.event, zone), self.requested.description())
+    }
+
+    fn remarks(&self) -> Vec<Note> {
+        self.earlier_comment().filter(|_| self.is_repeated()).into_iter().collect()
+    }
+
+    fn settled(&self) -> Option<(&'static str, String)> {
+        let detail = "already as requested: give a comment to notify the organizer";
+        self.is_repeated().then(|| ("unchanged", detail.to_owned()))
+    }
+
+    async fn audience(&self, _: &Context) -> Result<Option<WriteAudience>> {
+        let (target, notifies) = (&self.target, self.requested.request.notifies());
+        let mut audience = WriteAudience::default();
+        let is_public = target.owner.port.capabilities().public_answers;
+        // An answer that is part of the event reaches its organizer without a notification, too.
+        if notifies || is_public {
+            audience.organizer(&target.event);
+        }
+        // All guests can read the comment.
+        if is_public && self.adds() {
+            audience.everybody_on(&target.event, &target.owner.account.email);
+        }
+        Ok(Some(audience))
+    }
+
+    async fn write(&mut self, ctx: &Context, report: &mut WriteReport) -> Result<()> {
+        let (target, request) = (&self.target, self.requested.request);
+        let organizer = target.event.other_organizer().into_iter().map(EmailAddress::as_str);
+        let entry = audit_entry(&target.owner, request, "answer")
+            .with_recipients(organizer.filter(|_| request.notifies()));
+        let port = &target.owner.port;
+        let write = port.respond(&target.event, &self.reply);
+        // It can be undone if it is part of the event and notifies no one.
+        let written = if port.capabilities().public_answers && !request.notifies() {
+            // An answer changes no field of the event.
+            let change = EventPatch::default();
+            let logged = LoggedWrite { target, change: Some(&change), entry, can_undo: true };
+            write_event(ctx, logged, report, write).await
+        } else {
+            run_logged(ctx, entry, &mut report.notes, write, |_| None).await
+        };
+        match written {
+            Ok(event) => {
+                report.notes.extend(self.earlier_comment());
+                self.requested.add_outcome(report, self.names().outcome, event, &target.owner);
+                Ok(())
+            }
+            Err(error) => Err(write_error(ctx, target, error).await),
         }
     }
 }

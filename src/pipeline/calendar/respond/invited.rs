@@ -1,17 +1,14 @@
 //! Invitations in messages: the event in the calendar that they are about, or one
 //! created from them.
 
-use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event::time;
 use daysheet_core::event::{Event, EventPatch, InvitationAnswer};
-use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::calendar::GuestNotice;
 use daysheet_core::text::{Note, note, ours, quoted_end, quoted_list};
 use jiff::tz::TimeZone;
 
 use super::answers::{OtherTime, RequestedAnswer, audit_entry};
-use crate::pipeline::calendar::audience::act;
 use crate::pipeline::calendar::save::exceptions::{find_occurrence, put_exceptions};
 use crate::pipeline::calendar::save::source::change as change_of;
 use crate::pipeline::calendar::save::source::{InvitationMessage, invitation_document};
@@ -21,41 +18,46 @@ use crate::pipeline::calendar::target::{
 };
 use crate::pipeline::calendar::write::{LoggedCreation, create_event};
 use crate::pipeline::context::Context;
-use crate::pipeline::titles::short;
-use crate::pipeline::write::confirm::{WriteAudience, confirm};
+use crate::pipeline::titles::{ItemNames, short};
+use crate::pipeline::write::confirm::WriteAudience;
 use crate::pipeline::write::log::run_logged;
-use crate::pipeline::write::report::{ItemOutcome, WriteReport};
+use crate::pipeline::write::plan::PlannedWrite;
+use crate::pipeline::write::report::WriteReport;
 use crate::tools::calendar_respond::CalendarRespond;
 
-/// The result for a message with an invitation.
-pub(super) enum InvitedEvent {
-    /// The event it is about.
+/// The event of a message with an invitation.
+pub(super) enum InvitedEvent<'a> {
+    /// It is in the calendar.
     There(Box<EventTarget>),
-    /// The outcome for an event that was not in the calendar.
-    Report(Box<WriteReport>),
+    /// It is not in the calendar, and is added with the answer.
+    New(Box<InvitedMeeting<'a>>),
     /// The message has events and asks for no answer (RFC 5546, 3.2.1).
     Published,
 }
 
-/// A meeting that is in a message and not in the calendar.
-struct InvitedMeeting {
+/// A meeting that is in a message and not in the calendar: it is added, and answered if possible.
+pub(super) struct InvitedMeeting<'a> {
+    requested: RequestedAnswer<'a>,
     /// The calendars of the invited user.
     owner: CalendarOwner,
     /// The meeting.
     entry: Event,
     /// Its occurrences that differ from the rule.
     occurrences: Vec<Event>,
+    /// The change that creates it, with an open answer of the user.
+    change: EventPatch,
+    propose: Option<OtherTime>,
+    /// Its time before the proposed one.
+    before: PreviousTime,
 }
 
-/// Finds the event that a message invites to. An event that is not in the calendar is added with
-/// the answer.
-pub(super) async fn find_or_add(
+/// Finds the event that a message invites to.
+pub(super) async fn find_invited<'a>(
     ctx: &Context,
-    request: &CalendarRespond,
+    request: &'a CalendarRespond,
     message: InvitationMessage<'_>,
-    caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
-) -> Result<InvitedEvent> {
+) -> Result<InvitedEvent<'a>> {
     let handle = message.handle;
     let document = invitation_document(ctx, message).await?;
     let refused =
@@ -110,8 +112,9 @@ pub(super) async fn find_or_add(
         // Without a METHOD, no one expects an answer (RFC 5545, section 3.7.2).
         Some(_) if document.method.is_none() => Ok(InvitedEvent::Published),
         Some(answer) => {
-            let meeting = InvitedMeeting { owner, entry, occurrences };
-            add_meeting(ctx, meeting, RequestedAnswer { answer, request }, caller).await
+            let requested = RequestedAnswer { answer, request };
+            let meeting = InvitedMeeting::new(ctx, requested, (owner, entry, occurrences), notes)?;
+            Ok(InvitedEvent::New(Box::new(meeting)))
         }
     }
 }
@@ -187,86 +190,32 @@ async fn find_meeting(
     }
 }
 
-/// Adds a meeting to the calendar, and answers the invitation if possible.
-async fn add_meeting(
-    ctx: &Context,
-    mut meeting: InvitedMeeting,
-    requested: RequestedAnswer<'_>,
-    caller: &dyn ClientPrompts,
-) -> Result<InvitedEvent> {
-    let before = meeting.time(&ctx.config.zone);
-    let (propose, mut notes) = requested.proposed_time(ctx, &before)?;
-    meeting.check_declinable(requested.answer)?;
-    let change = meeting.creation(&mut notes);
-    let mut report = WriteReport { notes, ..WriteReport::default() };
-    let name = short(&meeting.entry.title);
-    let audience = added_audience(&change, requested.request, &meeting.owner.account.email);
-    let when = span(before.start, before.end, &ctx.config.zone);
-    let act = act(requested.question(&format!("{when} {name}")));
-    confirm(ctx, &act, &audience, caller, &mut report.notes).await?;
-    let event = match meeting.create(ctx, requested.request, &change, &mut report.notes).await {
-        Ok(event) => event,
-        // The event may exist, but without its id there is nothing to answer.
-        Err(error) if error.is_open() => {
-            report.outcomes.push(ItemOutcome::failed(name, requested.response_word(), &error));
-            return Ok(InvitedEvent::Report(Box::new(report)));
-        }
-        Err(error) => {
-            return Err(error.context("the meeting could not be added to the calendar"));
-        }
-    };
-    report.notes.push("the meeting was not in the calendar and was added".into());
-    let invites = !event.own;
-    if !meeting.occurrences.is_empty() {
-        let (owner, series) = (&meeting.owner, event.clone());
-        let series = as_target_after(ctx, owner, series, &mut report.notes).await;
-        let many = put_exceptions(ctx, &name, &series, &meeting.occurrences, &mut report).await;
-        report.notes.push(note!("occurrences that differ from its series: {}", many));
+impl<'a> InvitedMeeting<'a> {
+    /// Checks the answer to a meeting, whose occurrences that differ from its rule are `occurrences`.
+    fn new(
+        ctx: &Context,
+        requested: RequestedAnswer<'a>,
+        (owner, entry, occurrences): (CalendarOwner, Event, Vec<Event>),
+        notes: &mut Vec<Note>,
+    ) -> Result<Self> {
+        let own_zone = entry.zone.as_deref().and_then(time::find_zone);
+        let before = PreviousTime {
+            start: entry.start,
+            end: entry.end,
+            zone: own_zone.unwrap_or_else(|| ctx.config.zone.clone()),
+        };
+        let (propose, echo) = requested.proposed_time(ctx, &before)?;
+        notes.extend(echo);
+        let change = EventPatch::default();
+        let mut meeting = Self { requested, owner, entry, occurrences, change, propose, before };
+        meeting.check_declinable()?;
+        meeting.change = meeting.creation(notes);
+        Ok(meeting)
     }
-    // Some services make the user the organizer of the event, who cannot answer it.
-    let answered = if invites {
-        meeting.answer(ctx, requested, (&event, propose), &mut report.notes).await
-    } else {
-        Err(Error::argument("it is your own event here"))
-    };
-    match answered {
-        Ok(found) => requested.add_outcome(&mut report, name, found, &meeting.owner),
-        Err(error) if error.is_open() => {
-            report.outcomes.push(ItemOutcome::failed(name, requested.response_word(), &error));
-            report.events.push((meeting.owner, event));
-        }
-        // The event has been added, so this failure is only a note.
-        Err(error) => {
-            let instead = meeting.write_instead();
-            report.notes.push(if invites {
-                note!(
-                    "the invitation was not answered ({}): calendar_respond with the event's id \
-                     answers it; or {}",
-                    ours(error.message()),
-                    ours(instead)
-                )
-            } else {
-                note!(
-                    "the organizer was not notified ({}): {}",
-                    ours(error.message()),
-                    ours(instead)
-                )
-            });
-            report.events.push((meeting.owner, event));
-        }
-    }
-    Ok(InvitedEvent::Report(Box::new(report)))
-}
 
-impl InvitedMeeting {
-    /// Returns its time, in its own zone if that is known.
-    fn time(&self, zone: &TimeZone) -> PreviousTime {
-        let own = self.entry.zone.as_deref().and_then(time::find_zone);
-        PreviousTime {
-            start: self.entry.start,
-            end: self.entry.end,
-            zone: own.unwrap_or_else(|| zone.clone()),
-        }
+    /// Returns the answer as in the tool's argument.
+    pub(super) fn response_word(&self) -> &'static str {
+        self.requested.response_word()
     }
 
     /// Returns the next step if the invitation cannot be answered here.
@@ -278,9 +227,9 @@ impl InvitedMeeting {
     }
 
     /// Refuses to decline a meeting that the service cannot add as another person's.
-    fn check_declinable(&self, answer: InvitationAnswer) -> Result<()> {
+    fn check_declinable(&self) -> Result<()> {
         let can = self.owner.port.capabilities();
-        if can.foreign_meetings || answer != InvitationAnswer::Declined {
+        if can.foreign_meetings || self.requested.answer != InvitationAnswer::Declined {
             return Ok(());
         }
         Err(Error::new(
@@ -308,38 +257,106 @@ impl InvitedMeeting {
     }
 
     /// Creates the event in the calendar.
-    async fn create(
-        &self,
-        ctx: &Context,
-        request: &CalendarRespond,
-        change: &EventPatch,
-        notes: &mut Vec<Note>,
-    ) -> Result<Event> {
+    async fn create(&self, ctx: &Context, notes: &mut Vec<Note>) -> Result<Event> {
         let creation = LoggedCreation {
             owner: &self.owner,
             calendar: None,
-            change,
+            change: &self.change,
             // The organizer invites the guests; this copy notifies no one.
             notify: GuestNotice::Nobody,
-            entry: audit_entry(&self.owner, request, "create"),
+            entry: audit_entry(&self.owner, self.requested.request, "create"),
         };
-        create_event(ctx, creation, notes).await
+        create_event(ctx, creation, notes).await.map_err(|error| {
+            // The event may exist, but without its id there is nothing to answer.
+            if error.is_open() {
+                error
+            } else {
+                error.context("the meeting could not be added to the calendar")
+            }
+        })
     }
 
     /// Answers the invitation with the created event. Returns the event after the answer.
     async fn answer(
         &self,
         ctx: &Context,
-        requested: RequestedAnswer<'_>,
-        (event, propose): (&Event, Option<OtherTime>),
+        event: &Event,
         notes: &mut Vec<Note>,
     ) -> Result<Option<Event>> {
+        // Some services make the user the organizer of the event, who cannot answer it.
+        if event.own {
+            return Err(Error::argument("it is your own event here"));
+        }
+        let request = self.requested.request;
         let organizer = self.entry.organizer.iter().map(|one| one.address.as_str());
-        let entry = audit_entry(&self.owner, requested.request, "answer")
-            .with_recipients(organizer.filter(|_| requested.request.notifies()));
-        let reply = requested.reply(propose);
+        let entry = audit_entry(&self.owner, request, "answer")
+            .with_recipients(organizer.filter(|_| request.notifies()));
+        let reply = self.requested.reply(self.propose);
         let write = self.owner.port.respond(event, &reply);
         run_logged(ctx, entry, notes, write, |_| None).await
+    }
+
+    /// Returns a note on an added event whose invitation was not answered.
+    fn unanswered(&self, event: &Event, error: &Error) -> Note {
+        let instead = self.write_instead();
+        if event.own {
+            note!("the organizer was not notified ({}): {}", ours(error.message()), ours(instead))
+        } else {
+            note!(
+                "the invitation was not answered ({}): calendar_respond with the event's id \
+                 answers it; or {}",
+                ours(error.message()),
+                ours(instead)
+            )
+        }
+    }
+}
+
+impl PlannedWrite for InvitedMeeting<'_> {
+    fn names(&self) -> ItemNames {
+        ItemNames::of_new(&short(&self.entry.title))
+    }
+
+    fn description(&self, zone: &TimeZone) -> (String, String) {
+        let when = span(self.before.start, self.before.end, zone);
+        (format!("{when} {}", self.names().outcome), self.requested.description())
+    }
+
+    /// Returns its organizer. All guests belong to the audience without an organizer, because the
+    /// copy is then the user's own, or if the answer has a comment or a proposed time.
+    async fn audience(&self, _: &Context) -> Result<Option<WriteAudience>> {
+        let (change, request) = (&self.change, self.requested.request);
+        let mut audience = WriteAudience::default();
+        let organizer = change.organizer.as_ref();
+        audience.add(organizer.map(|one| one.address.as_str()));
+        if organizer.is_none() || request.comment.is_some() || request.propose.is_some() {
+            let guests = change.guests.as_deref().unwrap_or_default();
+            audience.add_guests(guests, &self.owner.account.email);
+        }
+        Ok(Some(audience))
+    }
+
+    async fn write(&mut self, ctx: &Context, report: &mut WriteReport) -> Result<()> {
+        let event = self.create(ctx, &mut report.notes).await?;
+        report.notes.push("the meeting was not in the calendar and was added".into());
+        let (name, owner) = (self.names().outcome, &self.owner);
+        if !self.occurrences.is_empty() {
+            let series = as_target_after(ctx, owner, event.clone(), &mut report.notes).await;
+            let many = put_exceptions(ctx, &name, &series, &self.occurrences, report).await;
+            report.notes.push(note!("occurrences that differ from its series: {}", many));
+        }
+        match self.answer(ctx, &event, &mut report.notes).await {
+            Ok(found) => self.requested.add_outcome(report, name, found, owner),
+            Err(error) => {
+                report.events.push((owner.clone(), event.clone()));
+                if error.is_open() {
+                    return Err(error);
+                }
+                // The event has been added, so this failure is only a note.
+                report.notes.push(self.unanswered(&event, &error));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -352,22 +369,4 @@ fn main_event(mut entries: Vec<Event>) -> Option<(Event, Vec<Event>, Vec<Event>)
     let (occurrences, others) =
         entries.into_iter().partition(|one| one.uid == main.uid && series.is_some());
     Some((main, occurrences, others))
-}
-
-/// Returns the audience of an event that is created from an invitation and answered: its organizer.
-/// All guests belong to it without an organizer, because the copy is then the user's own, or if the
-/// answer has a comment or a proposed time.
-fn added_audience(
-    change: &EventPatch,
-    request: &CalendarRespond,
-    own: &EmailAddress,
-) -> WriteAudience {
-    let mut audience = WriteAudience::default();
-    let organizer = change.organizer.as_ref();
-    audience.add(organizer.map(|one| one.address.as_str()));
-    let words = request.comment.is_some() || request.propose.is_some();
-    if organizer.is_none() || words {
-        audience.add_guests(change.guests.as_deref().unwrap_or_default(), own);
-    }
-    audience
 }

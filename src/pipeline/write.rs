@@ -5,6 +5,7 @@
 pub(super) mod confirm;
 pub(super) mod interrupted;
 pub(super) mod log;
+pub(super) mod object;
 pub(super) mod plan;
 pub(super) mod report;
 pub(super) mod undo_state;

@@ -1,29 +1,28 @@
 //! Creates, renames and deletes calendars.
 
+use std::collections::HashMap;
+
 use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::calendar::{CalendarOp, MAIN};
 use daysheet_core::row::RowCell;
-use daysheet_core::schemas::{CALENDAR, ColumnLevel};
-use daysheet_core::text::{Note, note, quoted};
+use daysheet_core::schemas::CALENDAR;
+use daysheet_core::text::{note, quoted};
 use daysheet_core::time_parse;
-use serde_json::Value;
 
 use super::search::calendars::{KnownCalendar, forget_calendars};
 use super::target::{CalendarOwner, calendar_owner};
-use crate::pipeline::access::accounts::{account_named, several_accounts};
+use crate::pipeline::access::accounts::account_named;
 use crate::pipeline::access::erasure::no_undo;
 use crate::pipeline::access::erasure::refused_erasure;
 use crate::pipeline::calendar::save::destination::{account_calendars, find_calendar};
 use crate::pipeline::context::Context;
-use crate::pipeline::handles::hand_out_after;
-use crate::pipeline::rows::{columns_of, rows_of};
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::require_access;
 use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
-use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::write::object::{ObjectOwner, ObjectWrite, object_answer};
 use crate::tools::manage::{ManageOp, ManageRequest};
 
 /// Carries out a `manage` of a calendar.
@@ -69,10 +68,12 @@ async fn create_calendar(ctx: &Context, request: &ManageRequest) -> Result<Whole
     let op = CalendarOp::Create { name: name.clone(), zone };
     if request.dry_run {
         owner.port.rehearse_op(&op).await?;
-        let detail = format!("in {}{in_zone}", owner.label);
-        return report_planned(ctx, &op, &name, detail).await;
+        let detail = &format!("in {}{in_zone}", owner.label);
+        let about = ObjectWrite { item: &name, op: "create", detail };
+        return about.outcome(ctx, "planned", Vec::new()).await;
     }
-    carry_out(ctx, &owner, &op, &name).await
+    let about = ObjectWrite { item: &name, op: "create", detail: "" };
+    carry_out(ctx, &owner, &op, about).await
 }
 
 async fn change_calendar(
@@ -103,6 +104,7 @@ async fn change_calendar(
             .next(format!("ask its owner to {word} it")));
     }
     let old = short(&place.name);
+    let about = ObjectWrite { item: &old, op: word, detail: "" };
     if rename.is_none() && place.main {
         return Err(Error::argument("the main calendar cannot be deleted")
             .next("delete its events, or another calendar"));
@@ -110,11 +112,8 @@ async fn change_calendar(
     if let Some(name) = &rename {
         // Compared exactly, so that upper and lower case can be changed.
         if *name == place.own_name {
-            let report = WriteReport {
-                outcomes: vec![ItemOutcome::new(&old, word, "unchanged", "already as requested")],
-                ..WriteReport::default()
-            };
-            return write_report(ctx, report).await;
+            let about = ObjectWrite { detail: "already as requested", ..about };
+            return about.outcome(ctx, "unchanged", Vec::new()).await;
         }
         unused(&account_calendars(ctx, &owner, true).await?, name, Some(&place))?;
     }
@@ -139,58 +138,27 @@ async fn change_calendar(
         owner.account.email
     );
     if erases && let Some(why) = refused_erasure(ctx, &question, caller).await? {
-        let report = WriteReport {
-            outcomes: vec![ItemOutcome::new(&old, word, "refused", why)],
-            ..WriteReport::default()
-        };
-        return write_report(ctx, report).await;
+        return ObjectWrite { detail: why, ..about }.outcome(ctx, "refused", Vec::new()).await;
     }
     if request.dry_run {
-        return report_planned(ctx, &op, &old, detail).await;
+        let about = ObjectWrite { detail: &detail, ..about };
+        return about.outcome(ctx, "planned", Vec::new()).await;
     }
-    carry_out(ctx, &owner, &op, &old).await
+    carry_out(ctx, &owner, &op, about).await
 }
 
-/// Returns the name of an operation in outcomes.
-fn op_word(op: &CalendarOp) -> &'static str {
-    match op {
-        CalendarOp::Create { .. } => "create",
-        CalendarOp::Rename { .. } => "rename",
-        CalendarOp::Delete { .. } => "delete",
-    }
-}
-
-/// Returns the outcome of a dry run.
-async fn report_planned(
-    ctx: &Context,
-    op: &CalendarOp,
-    name: &str,
-    detail: String,
-) -> Result<WholeAnswer> {
-    write_report(
-        ctx,
-        WriteReport {
-            outcomes: vec![ItemOutcome::new(short(name), op_word(op), "planned", detail)],
-            is_rehearsal: true,
-            ..WriteReport::default()
-        },
-    )
-    .await
-}
-
-/// Carries out an operation on the calendar that answers call `name`.
+/// Carries out an operation on a calendar.
 async fn carry_out(
     ctx: &Context,
     owner: &CalendarOwner,
     op: &CalendarOp,
-    name: &str,
+    about: ObjectWrite<'_>,
 ) -> Result<WholeAnswer> {
-    let word = op_word(op);
     let id = match op {
         CalendarOp::Create { .. } => None,
         CalendarOp::Rename { id, .. } | CalendarOp::Delete { id } => Some(id.clone()),
     };
-    let done = format!("{word} calendar");
+    let done = format!("{} calendar", about.op);
     let ids = id.into_iter().map(String::from).collect();
     let entry =
         AuditEntry { ids, ..AuditEntry::new(&owner.account.email, LoggedTool::MANAGE, &done) };
@@ -199,40 +167,19 @@ async fn carry_out(
     let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;
     // Even after a failure, because the write may have been carried out.
     forget_calendars(ctx, &owner.account.id, &*owner.port).await;
-    let outcome = match answer {
-        Ok(Some(calendar)) => return Ok(calendar_row(ctx, owner, name, calendar, notes).await),
-        Ok(None) => ItemOutcome::new(short(name), word, "done", ""),
-        Err(error) if error.is_open() => ItemOutcome::failed(short(name), word, &error),
-        Err(error) => return Err(error),
-    };
-    write_report(ctx, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
-        .await
-}
-
-/// Returns the response for the calendar that was written, as its service has it. `name` is its
-/// earlier name in answers.
-async fn calendar_row(
-    ctx: &Context,
-    owner: &CalendarOwner,
-    name: &str,
-    calendar: Value,
-    notes: Vec<Note>,
-) -> WholeAnswer {
-    let several = several_accounts(ctx).await;
-    let columns = columns_of(&CALENDAR, ColumnLevel::Core, several);
-    let mut response = WholeAnswer { notes, ..WholeAnswer::default() };
-    let context = ctx.context_for(owner.port.api(), &owner.label, &owner.account);
-    let mut rows = rows_of(&context, &CALENDAR, &columns, &[calendar], &mut response.notes);
+    let answer = answer.map(|calendar| Some((&CALENDAR, calendar?)));
+    let names = HashMap::new();
+    let CalendarOwner { account, label, port } = owner;
+    let object_owner = ObjectOwner { account, label, api: port.api(), names: &names };
+    let mut response = object_answer(ctx, object_owner, about, answer, notes).await?;
     // Answers call the main calendar `main`, so its new name is only in a note.
-    if let (MAIN, Some(cell)) = (name, rows.cell_mut(0, "name")) {
-        let own = std::mem::replace(cell, RowCell::Text(MAIN.to_owned()));
-        if let RowCell::Text(own) = own {
-            response.notes.push(note!("renamed to {}; answers call it `main`", quoted(&own)));
-        }
+    let rows = response.document.tables.first_mut();
+    if let (MAIN, Some(cell)) = (about.item, rows.and_then(|rows| rows.cell_mut(0, "name")))
+        && let RowCell::Text(own) = std::mem::replace(cell, RowCell::Text(MAIN.to_owned()))
+    {
+        response.notes.push(note!("renamed to {}; answers call it `main`", quoted(&own)));
     }
-    hand_out_after(ctx, &mut rows, &owner.account, &mut response.notes).await;
-    response.document.tables.push(rows);
-    response
+    Ok(response)
 }
 
 fn name_of(request: &ManageRequest) -> Result<String> {

@@ -13,9 +13,8 @@ use daysheet_core::schemas::{CONTACT, CONTACT_ID, ColumnLevel, SAVED, TableColum
 use daysheet_core::text::{MailAddress, Note, note, ours, quoted, quoted_end};
 
 use super::target::{
-    LoggedOp, SettingFields, SettingsContext, SettingsWrite, apply_settings, mail_context,
-    nothing_to_change, refuse_id, rehearse_settings, required_id, settable_columns, settings_row,
-    single_outcome,
+    SettingFields, SettingsContext, SettingsPlan, mail_context, nothing_to_change, refuse_id,
+    required_id, settable_columns, write_settings,
 };
 use crate::pipeline::access::erasure::no_undo;
 use crate::pipeline::access::erasure::refused_erasure;
@@ -24,6 +23,7 @@ use crate::pipeline::context::Context;
 use crate::pipeline::known_people::look_alikes;
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::{WILL_ASK, require_access};
+use crate::pipeline::write::object::ObjectWrite;
 use crate::tools::manage::{ManageOp, ManageRequest};
 
 /// A contact that was found.
@@ -70,21 +70,19 @@ async fn create_contact(
     refuse_known(&owner, &name, &emails).await?;
     let person = (card.name.as_deref(), emails.as_slice());
     let approved = approve_look_alikes(ctx, &owner, person, caller).await?;
-    let change = SettingsChange::CreateContact(card);
-    if request.dry_run {
-        let detail = format!("in {}", owner.label);
-        let about = SettingsWrite { item: &name, op: "create", detail: &detail };
-        return rehearse_settings(ctx, &owner, &change, about).await;
-    }
-    // Recorded before the contact exists, so that it is never trusted without approval.
-    note_unapproved(ctx, &owner, &emails, approved.as_deref()).await?;
-    let logged = LoggedOp { op: "create contact", id: "" };
-    let answer = apply_settings(ctx, &owner, logged, &change).await;
-    if answer.is_ok() {
+    if !request.dry_run {
+        // Recorded before the contact exists, so that it is never trusted without approval.
+        note_unapproved(ctx, &owner, &emails, approved.as_deref()).await?;
         owner.late_notes().push("no undo: op=delete deletes it".into());
     }
-    let about = SettingsWrite { item: &name, op: "create", detail: "" };
-    settings_row(ctx, &owner, &CONTACT, answer, about).await
+    let plan = SettingsPlan {
+        about: ObjectWrite { item: &name, op: "create", detail: "" },
+        planned: &format!("in {}", owner.label),
+        table: Some(&CONTACT),
+        id: "",
+        change: SettingsChange::CreateContact(card),
+    };
+    write_settings(ctx, &owner, request, plan).await
 }
 
 /// Refuses a new contact if a saved one has one of its addresses.
@@ -119,25 +117,23 @@ async fn delete_contact(
     }
     require_access(ctx, AccessLevel::Full, "permanently deleting a contact")?;
     let ContactMatch { id, .. } = one_contact(&owner, id_or_name).await?;
-    let change = SettingsChange::DeleteContact { id: id.clone() };
     let question = format!(
         "Permanently delete the contact {} of {}? This cannot be undone.",
         short(id_or_name),
         owner.account.email
     );
     if let Some(why) = refused_erasure(ctx, &question, caller).await? {
-        let about = SettingsWrite { item: id_or_name, op: "delete", detail: why };
-        return single_outcome(ctx, about, "refused").await;
+        let about = ObjectWrite { item: id_or_name, op: "delete", detail: why };
+        return about.outcome(ctx, "refused", Vec::new()).await;
     }
-    if request.dry_run {
-        let detail = format!("permanently: {}", no_undo(caller));
-        let about = SettingsWrite { item: id_or_name, op: "delete", detail: &detail };
-        return rehearse_settings(ctx, &owner, &change, about).await;
-    }
-    let logged = LoggedOp { op: "delete contact", id: &id };
-    let answer = apply_settings(ctx, &owner, logged, &change).await;
-    let about = SettingsWrite { item: id_or_name, op: "delete", detail: "permanently" };
-    settings_row(ctx, &owner, &CONTACT, answer, about).await
+    let plan = SettingsPlan {
+        about: ObjectWrite { item: id_or_name, op: "delete", detail: "permanently" },
+        planned: &format!("permanently: {}", no_undo(caller)),
+        table: None,
+        id: &id,
+        change: SettingsChange::DeleteContact { id: id.clone() },
+    };
+    write_settings(ctx, &owner, request, plan).await
 }
 
 /// Changes the given fields of a contact; `card` has their values.
@@ -157,25 +153,25 @@ async fn update_contact(
     let emails = card.emails.clone().unwrap_or_default();
     let name = card.name.as_deref().or(names.first().map(String::as_str));
     let approved = approve_look_alikes(ctx, &owner, (name, &emails), caller).await?;
-    let change = SettingsChange::UpdateContact { id: id.clone(), card };
-    let about = SettingsWrite { item: id_or_name, op: "update", detail: "" };
-    if request.dry_run {
-        return rehearse_settings(ctx, &owner, &change, about).await;
-    }
-    let is_added = |email: &String| !addresses.iter().any(|one| is_same(one, email));
-    let added = emails.into_iter().filter(is_added).collect();
-    let added = in_no_contact(&owner, added).await?;
-    // Recorded before the contact is changed, so that no address is trusted without approval.
-    note_unapproved(ctx, &owner, &added, approved.as_deref()).await?;
-    let logged = LoggedOp { op: "update contact", id: &id };
-    let answer = apply_settings(ctx, &owner, logged, &change).await;
-    if answer.is_ok() {
+    if !request.dry_run {
+        let is_added = |email: &String| !addresses.iter().any(|one| is_same(one, email));
+        let added = emails.into_iter().filter(is_added).collect();
+        let added = in_no_contact(&owner, added).await?;
+        // Recorded before the contact is changed, so that no address is trusted without approval.
+        note_unapproved(ctx, &owner, &added, approved.as_deref()).await?;
         note_untrusted_quote(ctx);
         let is_set =
             |name: &str| set.members.contains_key(name) || name == "name" && set.name.is_some();
         owner.late_notes().push(earlier(values.iter().filter(|(name, _)| is_set(name))));
     }
-    settings_row(ctx, &owner, &CONTACT, answer, about).await
+    let plan = SettingsPlan {
+        about: ObjectWrite { item: id_or_name, op: "update", detail: "" },
+        planned: "",
+        table: Some(&CONTACT),
+        id: &id,
+        change: SettingsChange::UpdateContact { id: id.clone(), card },
+    };
+    write_settings(ctx, &owner, request, plan).await
 }
 
 /// Returns the addresses that no saved contact has. The others are known from the user's own

@@ -15,9 +15,9 @@ use daysheet_core::text::{brief, note, quoted, quoted_list};
 use serde_json::Value;
 
 use super::target::{
-    LoggedOp, SettingFields, SettingsContext, SettingsWrite, apply_settings, context_of_account,
+    LoggedOp, SettingFields, SettingsContext, SettingsPlan, apply_settings, context_of_account,
     mail_context, nothing_to_change, refuse_id, rehearse_settings, required_id, settable_columns,
-    settings_row, single_outcome,
+    settings_row, write_settings,
 };
 use crate::pipeline::access::accounts::owner_named;
 use crate::pipeline::context::Context;
@@ -25,6 +25,7 @@ use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::modify::actions::{ActionArguments, CreatedFolder, missing_above};
 use crate::pipeline::mail::modify::change_messages;
 use crate::pipeline::mail::modify::chosen::choose_messages;
+use crate::pipeline::write::object::ObjectWrite;
 use crate::store::HandleKind;
 use crate::tools::mail::ModifyVerb;
 use crate::tools::manage::{ManageKind, ManageOp, ManageRequest};
@@ -65,8 +66,8 @@ pub(super) async fn manage_folder(ctx: &Context, request: &ManageRequest) -> Res
             Err(nothing_to_change("give it in `set`"))
         } else {
             let detail = "already as requested";
-            let about = SettingsWrite { item: &place.name, op: "update", detail };
-            single_outcome(ctx, about, "unchanged").await
+            let about = ObjectWrite { item: &place.name, op: "update", detail };
+            about.outcome(ctx, "unchanged", Vec::new()).await
         };
     }
     update_place(ctx, request, (&owner, &place), (name, look)).await
@@ -106,7 +107,7 @@ async fn create_place(
         if !above.is_empty() {
             detail.push_str(&format!(", and above it {}", above.join(", ")));
         }
-        let about = SettingsWrite { item: &name, op: "create", detail: &detail };
+        let about = ObjectWrite { item: &name, op: "create", detail: &detail };
         return rehearse_settings(ctx, &owner, &change, about).await;
     }
     let logged = LoggedOp { op: "create folder", id: &name };
@@ -122,8 +123,8 @@ async fn create_place(
         };
         folder.keep_levels(&ctx.store, &owner.account.id).await;
     }
-    let about = SettingsWrite { item: &name, op: "create", detail: "" };
-    let mut response = settings_row(ctx, &owner, table, answer, about).await?;
+    let about = ObjectWrite { item: &name, op: "create", detail: "" };
+    let mut response = settings_row(ctx, &owner, Some(table), answer, about).await?;
     // The only text of the row is the name, which is that of the call.
     response.is_own = true;
     Ok(response)
@@ -153,14 +154,14 @@ async fn update_place(
         (true, Some(name)) => SettingsChange::RenameFolder { id: place.id.clone(), name },
         (_, name) => SettingsChange::UpdateCategory { id: place.id.clone(), name, look },
     };
-    if request.dry_run {
-        let about = SettingsWrite { item: &place.name, op: "update", detail: &detail };
-        return rehearse_settings(ctx, owner, &change, about).await;
-    }
-    let logged = LoggedOp { op: "update folder", id: place.id.as_str() };
-    let answer = apply_settings(ctx, owner, logged, &change).await;
-    let about = SettingsWrite { item: &place.name, op: "update", detail: "" };
-    settings_row(ctx, owner, place_kind(request).0, answer, about).await
+    let plan = SettingsPlan {
+        about: ObjectWrite { item: &place.name, op: "update", detail: "" },
+        planned: &detail,
+        table: Some(place_kind(request).0),
+        id: place.id.as_str(),
+        change,
+    };
+    write_settings(ctx, owner, request, plan).await
 }
 
 /// Deletes a folder, label or category; `fate` is the requested place for its messages.
@@ -218,7 +219,7 @@ async fn delete_place(
                 Some(_) => format!("{context}; {detail}{needs}"),
                 None => format!("{detail}{needs}"),
             };
-            let about = SettingsWrite { item: &place.name, op: "delete", detail: &detail };
+            let about = ObjectWrite { item: &place.name, op: "delete", detail: &detail };
             return rehearse_settings(ctx, owner, &change, about).await;
         }
         if count != Some(0) {
@@ -233,8 +234,8 @@ async fn delete_place(
         }
     }
     let answer = delete_with_levels(ctx, owner, place, &change).await;
-    let about = SettingsWrite { item: &place.name, op: "delete", detail };
-    settings_row(ctx, owner, table, answer, about).await
+    let about = ObjectWrite { item: &place.name, op: "delete", detail };
+    settings_row(ctx, owner, Some(table), answer, about).await
 }
 
 /// Moves the messages of a folder or label into the folder `to`, and then deletes the folder or
@@ -279,7 +280,7 @@ async fn empty_and_delete(
     let mut response = change_messages(ctx, choice, "move", &steps, None).await?;
     let change = SettingsChange::DeleteFolder { id: place.id.clone() };
     let about =
-        SettingsWrite { item: &place.name, op: "delete", detail: "after its messages were moved" };
+        ObjectWrite { item: &place.name, op: "delete", detail: "after its messages were moved" };
     let deleted = if request.dry_run {
         rehearse_settings(ctx, owner, &change, about).await?
     } else {
@@ -304,8 +305,8 @@ async fn empty_and_delete(
             response.notes.push("no undo: the folder that the messages were in is gone".into());
         }
         let about =
-            if moves { about } else { SettingsWrite { detail: "it had no messages", ..about } };
-        settings_row(ctx, owner, &FOLDER, answer, about).await?
+            if moves { about } else { ObjectWrite { detail: "it had no messages", ..about } };
+        settings_row(ctx, owner, Some(&FOLDER), answer, about).await?
     };
     response.document.tables.extend(deleted.document.tables);
     response.notes.extend(deleted.notes);

@@ -10,16 +10,16 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten;
 use daysheet_core::ids::EmailAddress;
 use daysheet_core::provider::mail::{self, AutoReply, SettingsChange};
-use daysheet_core::schemas::{ALIAS, AUTO_REPLY, SETTING, Service};
+use daysheet_core::schemas::{AUTO_REPLY, SETTING};
 use daysheet_core::text::{note, ours};
 use daysheet_core::time_parse::{self, ParsedTime, TimeContext};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
 use super::target::{
-    LoggedOp, SettingFields, SettingsContext, SettingsWrite, apply_settings, context_of_account,
-    mail_context, nothing_to_change, object_row, planned_change, rehearse_settings,
-    settable_columns, settings_row, single_outcome, write_logged,
+    LoggedOp, SettingFields, SettingsContext, SettingsPlan, apply_settings, context_of_account,
+    local_row, mail_context, nothing_to_change, planned_change, rehearse_settings,
+    settable_columns, settings_row, write_logged, write_settings,
 };
 use crate::pipeline::access::accounts::several_named;
 use crate::pipeline::calendar::audience::line;
@@ -27,6 +27,7 @@ use crate::pipeline::context::Context;
 use crate::pipeline::mail::draft::content::remove_remote_pictures;
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::{AskPolicy, GuardedWrite, WriteAudience, confirm};
+use crate::pipeline::write::object::ObjectWrite;
 use crate::tools::manage::ManageRequest;
 
 /// The columns of a signature, which has no table.
@@ -251,8 +252,8 @@ pub(super) async fn auto_reply(
             // The other replies are still written, and each account has its own row.
             Err(error) if several => {
                 let detail = error.to_string();
-                let about = SettingsWrite { item, op: "update", detail: &detail };
-                single_outcome(ctx, about, "failed").await?
+                let about = ObjectWrite { item, op: "update", detail: &detail };
+                about.outcome(ctx, "failed", Vec::new()).await?
             }
             written => written?,
         };
@@ -290,30 +291,30 @@ async fn write_reply(ctx: &Context, plan: &ReplyPlan, dry_run: bool) -> Result<W
     let owner = &plan.owner;
     let item = owner.account.email.as_str();
     let Some(change) = &plan.change else {
-        let about = SettingsWrite { item, op: "update", detail: "already as requested" };
-        return single_outcome(ctx, about, "unchanged").await;
+        let about = ObjectWrite { item, op: "update", detail: "already as requested" };
+        return about.outcome(ctx, "unchanged", Vec::new()).await;
     };
     if dry_run {
         let status = object(&plan.after);
         let status = status.get("status").and_then(Value::as_str);
         let detail = format!("auto_reply {}", status.unwrap_or("off"));
-        let about = SettingsWrite { item, op: "update", detail: &detail };
+        let about = ObjectWrite { item, op: "update", detail: &detail };
         return if plan.is_rehearsed {
             planned_change(ctx, owner, about).await
         } else {
             rehearse_settings(ctx, owner, change, about).await
         };
     }
-    let about = SettingsWrite { item, op: "update", detail: "" };
+    let about = ObjectWrite { item, op: "update", detail: "" };
     match apply_settings(ctx, owner, LoggedOp { op: "update auto_reply", id: "" }, change).await {
-        Err(error) => settings_row(ctx, owner, &AUTO_REPLY, Err(error), about).await,
+        Err(error) => settings_row(ctx, owner, Some(&AUTO_REPLY), Err(error), about).await,
         // Read back, because an answer shows the state at the provider.
         Ok(_) => match owner.mailbox.auto_reply().await {
-            Ok(now) => Ok(object_row(ctx, owner, &AUTO_REPLY, Service::Local, object(&now)).await),
+            Ok(now) => Ok(local_row(ctx, owner, &AUTO_REPLY, object(&now)).await),
             Err(error) => {
                 let detail = format!("it could not be read back: {error}");
-                let about = SettingsWrite { detail: &detail, ..about };
-                settings_row(ctx, owner, &AUTO_REPLY, Ok(None), about).await
+                let about = ObjectWrite { detail: &detail, ..about };
+                settings_row(ctx, owner, Some(&AUTO_REPLY), Ok(None), about).await
             }
         },
     }
@@ -500,26 +501,19 @@ pub(super) async fn set_signature(
         };
         confirm(ctx, &act, &audience, caller, &mut notes).await?;
     }
+    owner.late_notes().append(&mut notes);
+    let about = ObjectWrite { item: &item, op: "update", detail: "" };
+    if !ours {
+        let plan = SettingsPlan { about, planned: "", table: None, id: "", change };
+        return write_settings(ctx, &owner, request, plan).await;
+    }
     if request.dry_run {
-        let about = SettingsWrite { item: &item, op: "update", detail: "" };
-        let mut response = if ours {
-            single_outcome(ctx, about, "planned").await?
-        } else {
-            rehearse_settings(ctx, &owner, &change, about).await?
-        };
-        response.notes.append(&mut notes);
-        return Ok(response);
+        return planned_change(ctx, &owner, about).await;
     }
     let logged = LoggedOp { op: "update signature", id: "" };
-    if ours {
-        let write = ctx.store.keep_signature(&owner.account.id, &text);
-        write_logged(ctx, &owner, logged, write).await?;
-        let about = SettingsWrite { item: &item, op: "update", detail: &outcome };
-        return settings_row(ctx, &owner, &ALIAS, Ok(None), about).await;
-    }
-    let answer = apply_settings(ctx, &owner, logged, &change).await;
-    let about = SettingsWrite { item: &item, op: "update", detail: "" };
-    settings_row(ctx, &owner, &ALIAS, answer.map(|_| None), about).await
+    write_logged(ctx, &owner, logged, ctx.store.keep_signature(&owner.account.id, &text)).await?;
+    let about = ObjectWrite { detail: &outcome, ..about };
+    settings_row(ctx, &owner, None, Ok(None), about).await
 }
 
 pub(super) async fn mailbox_settings(
@@ -539,11 +533,7 @@ pub(super) async fn mailbox_settings(
     let owner = mail_context(ctx, request.account.as_deref()).await?;
     let item = owner.account.email.as_str();
     let change = SettingsChange::Settings { language, time_zone };
-    let about = SettingsWrite { item, op: "update", detail: "" };
-    if request.dry_run {
-        return rehearse_settings(ctx, &owner, &change, about).await;
-    }
-    let logged = LoggedOp { op: "update settings", id: "" };
-    let answer = apply_settings(ctx, &owner, logged, &change).await;
-    settings_row(ctx, &owner, &SETTING, answer, about).await
+    let about = ObjectWrite { item, op: "update", detail: "" };
+    let plan = SettingsPlan { about, planned: "", table: Some(&SETTING), id: "", change };
+    write_settings(ctx, &owner, request, plan).await
 }

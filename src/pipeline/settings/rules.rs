@@ -9,16 +9,16 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{FolderKind, MailRule, RuleStep, SettingsChange};
 use daysheet_core::provider::{Account, MailCapabilities};
 use daysheet_core::query::{self, DateContext, Query, QueryTerm};
-use daysheet_core::schemas::{RULE, Service};
+use daysheet_core::schemas::RULE;
 use daysheet_core::text::{cell, clip, note, ours};
 use serde_json::{Value, json};
 
 use super::rule_run::{ExistingMail, RUN, run_over};
 use super::rule_text::{query, read_list, read_steps, steps};
 use super::target::{
-    LoggedOp, SettingFields, SettingsContext, SettingsWrite, apply_settings, context_of_account,
-    mail_context, nothing_to_change, object_row, planned_change, refuse_id, rehearse_settings,
-    required_id, settable_columns, settings_row, single_outcome,
+    LoggedOp, SettingFields, SettingsContext, SettingsPlan, apply_settings, context_of_account,
+    local_row, mail_context, nothing_to_change, planned_change, refuse_id, rehearse_settings,
+    required_id, settable_columns, settings_row, write_settings,
 };
 use crate::pipeline::access::accounts::{account_named, owner_named};
 use crate::pipeline::access::erasure::refused_erasure;
@@ -28,6 +28,7 @@ use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::modify::actions::{ActionArguments, find};
 use crate::pipeline::titles::short;
 use crate::pipeline::write::confirm::WILL_ASK;
+use crate::pipeline::write::object::ObjectWrite;
 use crate::store::HandleKind;
 use crate::tools::manage::{ManageOp, ManageRequest};
 
@@ -97,14 +98,14 @@ pub(super) async fn manage_rule(
                 .next("name what to delete by `id` alone"));
         }
         let detail = "what it did remains";
-        let change = SettingsChange::DeleteRule { id: rule.id.clone() };
-        let about = SettingsWrite { item: &name, op: "delete", detail };
-        if request.dry_run {
-            return rehearse_settings(ctx, &owner, &change, about).await;
-        }
-        let logged = LoggedOp { op: "delete rule", id: &rule.id };
-        let answer = apply_settings(ctx, &owner, logged, &change).await;
-        return settings_row(ctx, &owner, &RULE, answer.map(|_| None), about).await;
+        let plan = SettingsPlan {
+            about: ObjectWrite { item: &name, op: "delete", detail },
+            planned: detail,
+            table: None,
+            id: &rule.id,
+            change: SettingsChange::DeleteRule { id: rule.id.clone() },
+        };
+        return write_settings(ctx, &owner, request, plan).await;
     }
     if set.is_empty() {
         return Err(nothing_to_change(EXAMPLE));
@@ -113,8 +114,8 @@ pub(super) async fn manage_rule(
     let updated = without_unsupported_name(&owner, updated_rule(ctx, &set, rule.clone())?);
     if updated == rule && ExistingMail::from_fields(&set)?.is_none() {
         let detail = "already as requested";
-        let about = SettingsWrite { item: &name, op: "update", detail };
-        return single_outcome(ctx, about, "unchanged").await;
+        let about = ObjectWrite { item: &name, op: "update", detail };
+        return about.outcome(ctx, "unchanged", Vec::new()).await;
     }
     let write = RuleWrite::new(&owner, updated, "update", (request, &set))?;
     write_rule(ctx, &write, Some(all), caller).await
@@ -212,8 +213,8 @@ impl<'a> RuleWrite<'a> {
     }
 
     /// Returns the write as an outcome describes it.
-    fn about<'w>(&'w self, detail: &'w str) -> SettingsWrite<'w> {
-        SettingsWrite { item: &self.name, op: self.op, detail }
+    fn about<'w>(&'w self, detail: &'w str) -> ObjectWrite<'w> {
+        ObjectWrite { item: &self.name, op: self.op, detail }
     }
 
     /// Returns the change of the mailbox.
@@ -289,7 +290,7 @@ impl<'a> RuleWrite<'a> {
             && (&rule.name, &rule.when, &rule.then)
                 == (&self.rule.name, &self.rule.when, &self.rule.then);
         let object = object(rule, owner.mailbox.capabilities());
-        let mut response = object_row(ctx, owner, &RULE, Service::Local, object).await;
+        let mut response = local_row(ctx, owner, &RULE, object).await;
         response.is_own = is_own;
         self.run_now(ctx, rule, response).await
     }
@@ -332,7 +333,7 @@ async fn write_rule(
 ) -> Result<WholeAnswer> {
     let owner = write.owner;
     if let Some(why) = write.refusal(ctx, caller).await? {
-        return single_outcome(ctx, write.about(why), "refused").await;
+        return write.about(why).outcome(ctx, "refused", Vec::new()).await;
     }
     // After the question, so that a refused rule leaves no new label behind.
     let created = create_for(ctx, owner, &write.rule, &write.with).await?;
@@ -351,21 +352,21 @@ async fn write_rule(
             let made: Vec<String> = owner.late_notes().iter().map(ToString::to_string).collect();
             // The labels stay, so the error names those that were created.
             let error = if created { error.context(made.join("; ")) } else { may_create(error) };
-            return settings_row(ctx, owner, &RULE, Err(error), write.about("")).await;
+            return settings_row(ctx, owner, Some(&RULE), Err(error), write.about("")).await;
         }
     };
     let now = match owner.mailbox.rules().await {
         Ok(now) => now,
         Err(error) => {
             let detail = format!("it could not be read back: {error}");
-            return settings_row(ctx, owner, &RULE, Ok(None), write.about(&detail)).await;
+            return settings_row(ctx, owner, Some(&RULE), Ok(None), write.about(&detail)).await;
         }
     };
     match find_written(&now, &before, new_id.as_ref(), &write.rule) {
         Some(rule) => write.report(ctx, rule).await,
         None => {
             let detail = "the provider accepted it but does not list it: see lookup kind=rules";
-            single_outcome(ctx, write.about(detail), "unknown").await
+            write.about(detail).outcome(ctx, "unknown", Vec::new()).await
         }
     }
 }

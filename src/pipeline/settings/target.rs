@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::flatten::RowContext;
 use daysheet_core::project::project;
 use daysheet_core::provider::mail::SettingsChange;
 use daysheet_core::provider::{Account, Mailbox};
@@ -18,11 +17,9 @@ use serde_json::{Map, Value};
 
 use crate::pipeline::access::accounts::{account_labels, account_named, several_accounts};
 use crate::pipeline::context::Context;
-use crate::pipeline::handles::hand_out_after;
-use crate::pipeline::rows::{columns_of, rows_of, zone_line};
-use crate::pipeline::titles::short;
+use crate::pipeline::rows::columns_of;
 use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
-use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::write::object::{ObjectOwner, ObjectWrite, object_answer, object_row};
 use crate::tools::manage::ManageRequest;
 
 /// The mailbox that is set up.
@@ -39,6 +36,30 @@ impl SettingsContext {
     pub(super) fn late_notes(&self) -> MutexGuard<'_, Vec<Note>> {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Returns the names of folders for the columns of a table. They cost a request, so they are
+    /// read only for columns that show them.
+    async fn names_for(
+        &self,
+        ctx: &Context,
+        table: &'static Table,
+        api: Service,
+    ) -> HashMap<String, String> {
+        let columns = columns_of(table, ColumnLevel::Core, several_accounts(ctx).await);
+        if project(api, &columns).names {
+            self.mailbox.names().await.unwrap_or_default()
+        } else {
+            HashMap::new()
+        }
+    }
+
+    fn object_owner<'a>(
+        &'a self,
+        api: Service,
+        names: &'a HashMap<String, String>,
+    ) -> ObjectOwner<'a> {
+        ObjectOwner { account: &self.account, label: &self.label, api, names }
+    }
 }
 
 /// The fields to set.
@@ -47,15 +68,17 @@ pub(crate) struct SettingFields<'a> {
     pub(crate) name: Option<&'a str>,
 }
 
-/// A write to one object, as an outcome describes it.
-#[derive(Clone, Copy)]
-pub(super) struct SettingsWrite<'a> {
-    /// The name of the object.
-    pub(super) item: &'a str,
-    /// The operation.
-    pub(super) op: &'static str,
-    /// The detail of the outcome; may be empty.
-    pub(super) detail: &'a str,
+/// A write to one object whose answer is its row, or an outcome.
+pub(super) struct SettingsPlan<'a> {
+    /// The object and the operation, with the detail of an outcome without a row.
+    pub(super) about: ObjectWrite<'a>,
+    /// The detail of the outcome of a dry run.
+    pub(super) planned: &'a str,
+    /// The table of the row; `None` if none is shown.
+    pub(super) table: Option<&'static Table>,
+    /// The provider's id of the object; empty for objects without ids.
+    pub(super) id: &'a str,
+    pub(super) change: SettingsChange,
 }
 
 /// A write to one object, as the audit log records it.
@@ -81,6 +104,23 @@ pub(super) async fn context_of_account(ctx: &Context, account: Account) -> Resul
         late: Mutex::default(),
         account,
     })
+}
+
+/// Carries out a write, or rehearses it in a dry run. Returns the answer.
+pub(super) async fn write_settings(
+    ctx: &Context,
+    owner: &SettingsContext,
+    request: &ManageRequest,
+    plan: SettingsPlan<'_>,
+) -> Result<WholeAnswer> {
+    let SettingsPlan { about, planned, table, id, change } = plan;
+    if request.dry_run {
+        let about = ObjectWrite { detail: planned, ..about };
+        return rehearse_settings(ctx, owner, &change, about).await;
+    }
+    let op = format!("{} {}", about.op, request.kind.word());
+    let answer = apply_settings(ctx, owner, LoggedOp { op: &op, id }, &change).await;
+    settings_row(ctx, owner, table, answer, about).await
 }
 
 /// Applies a change, with a line in the audit log before and after.
@@ -109,63 +149,34 @@ pub(super) async fn write_logged<T>(
     answer
 }
 
-/// Returns the answer about one object: its row as at the provider, or its outcome.
+/// Returns the answer about one object: its row as at the provider, or its outcome without a table.
 pub(super) async fn settings_row(
     ctx: &Context,
     owner: &SettingsContext,
-    table: &'static Table,
+    table: Option<&'static Table>,
     answer: Result<Option<Value>>,
-    about: SettingsWrite<'_>,
+    about: ObjectWrite<'_>,
 ) -> Result<WholeAnswer> {
-    match answer {
-        Ok(Some(object)) => {
-            let api = owner.mailbox.api();
-            Ok(object_row(ctx, owner, table, api, object).await)
-        }
-        Ok(None) => {
-            let mut response = single_outcome(ctx, about, "done").await?;
-            response.notes.append(&mut owner.late_notes());
-            Ok(response)
-        }
-        // A write in doubt is reported in an answer; a certain failure is an error of the call.
-        Err(error) if error.is_open() => {
-            let report = WriteReport {
-                outcomes: vec![ItemOutcome::failed(short(about.item), about.op, &error)],
-                notes: std::mem::take(&mut *owner.late_notes()),
-                ..WriteReport::default()
-            };
-            write_report(ctx, report).await
-        }
-        Err(error) => Err(error),
-    }
+    let answer = answer.map(|object| table.zip(object));
+    let api = owner.mailbox.api();
+    let names = match &answer {
+        Ok(Some((table, _))) => owner.names_for(ctx, table, api).await,
+        _ => HashMap::new(),
+    };
+    let notes = std::mem::take(&mut *owner.late_notes());
+    object_answer(ctx, owner.object_owner(api, &names), about, answer, notes).await
 }
 
-/// Returns the row of one object that was written, regardless of later failures.
-pub(super) async fn object_row(
+/// Returns the row of an object of ours that was written.
+pub(super) async fn local_row(
     ctx: &Context,
     owner: &SettingsContext,
     table: &'static Table,
-    api: Service,
     object: Value,
 ) -> WholeAnswer {
-    let several = several_accounts(ctx).await;
-    let columns = columns_of(table, ColumnLevel::Core, several);
-    let mut response = WholeAnswer::default();
-    // Names of folders cost a request, so they are read only for columns that show them.
-    let names = if project(api, &columns).names {
-        owner.mailbox.names().await.unwrap_or_default()
-    } else {
-        HashMap::new()
-    };
-    let context =
-        RowContext { names: &names, ..ctx.context_for(api, &owner.label, &owner.account) };
-    let mut rows = rows_of(&context, table, &columns, &[object], &mut response.notes);
-    response.notes.append(&mut owner.late_notes());
-    hand_out_after(ctx, &mut rows, &owner.account, &mut response.notes).await;
-    rows.drop_empty();
-    response.document.tables.push(rows);
-    zone_line(&mut response.document, &ctx.config.zone);
-    response
+    let names = owner.names_for(ctx, table, Service::Local).await;
+    let notes = std::mem::take(&mut *owner.late_notes());
+    object_row(ctx, owner.object_owner(Service::Local, &names), table, object, notes).await
 }
 
 /// Returns the plan, if the provider would not refuse it.
@@ -173,7 +184,7 @@ pub(super) async fn rehearse_settings(
     ctx: &Context,
     owner: &SettingsContext,
     change: &SettingsChange,
-    about: SettingsWrite<'_>,
+    about: ObjectWrite<'_>,
 ) -> Result<WholeAnswer> {
     owner.mailbox.rehearse(change).await?;
     planned_change(ctx, owner, about).await
@@ -183,25 +194,10 @@ pub(super) async fn rehearse_settings(
 pub(super) async fn planned_change(
     ctx: &Context,
     owner: &SettingsContext,
-    about: SettingsWrite<'_>,
+    about: ObjectWrite<'_>,
 ) -> Result<WholeAnswer> {
-    let mut response = single_outcome(ctx, about, "planned").await?;
-    response.notes.append(&mut owner.late_notes());
-    Ok(response)
-}
-
-/// Returns the answer about one object of which no row is shown.
-pub(super) async fn single_outcome(
-    ctx: &Context,
-    SettingsWrite { item, op, detail }: SettingsWrite<'_>,
-    result: &'static str,
-) -> Result<WholeAnswer> {
-    let report = WriteReport {
-        outcomes: vec![ItemOutcome::new(short(item), op, result, detail)],
-        is_rehearsal: result == "planned",
-        ..WriteReport::default()
-    };
-    write_report(ctx, report).await
+    let notes = std::mem::take(&mut *owner.late_notes());
+    about.outcome(ctx, "planned", notes).await
 }
 
 impl<'a> SettingFields<'a> {

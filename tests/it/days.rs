@@ -8,6 +8,7 @@
 //!
 //! The instants come from a seed, which a failure prints; `DAYSHEET_TEST_SEED` repeats it.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use daysheet::cli::client::ToolAnswer;
@@ -329,7 +330,8 @@ impl Day {
         let (done, _) = self.call("mail_modify", json!({"ids": ids, "do": "trash"})).await;
         let (without, _) = self.call("mail_search", inbox.clone()).await;
         let left = column(&without, "messages", "id");
-        assert!(ids.iter().all(|id| !left.contains(id)), "at {}: {left:?}", self.now);
+        let all: HashSet<&String> = ids.iter().chain(&left).collect();
+        assert_eq!(all.len(), ids.len() + left.len(), "at {}: {left:?}", self.now);
         self.call("mail_modify", json!({"undo": done["undo"]})).await;
         let (after, _) = self.call("mail_search", inbox).await;
         assert_eq!(after["messages"], before["messages"], "at {}", self.now);

@@ -64,7 +64,10 @@ async fn file_is_imported_only_from_an_allowed_folder() {
     }
     let none = folder.join("none.ics");
     let error = session.error("calendar_save", json!({"ics": none.to_str().unwrap()})).await;
-    assert!(error.contains("does not exist"), "{error}");
+    assert_eq!(
+        error,
+        format!("{} does not exist: correct the path", text::brief(none.to_str().unwrap()))
+    );
     assert_eq!(session.sandbox.writes(), 0);
     let good = folder.join("talk.ICS");
     std::fs::write(&good, &talk).unwrap();

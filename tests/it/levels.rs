@@ -13,7 +13,7 @@ use daysheet_providers::Providers;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{ME, Session, column, config, first_of};
+use crate::support::{ME, Session, column, config};
 
 const WRITING: &str = include_str!("../../docs/writing.md");
 
@@ -57,7 +57,7 @@ async fn docs_name_the_requested_scopes() {
         for (at, provider) in ["google", "microsoft"].into_iter().enumerate() {
             let now = requested(provider, false, level);
             let mut expected: BTreeSet<String> = now.difference(&before[at]).cloned().collect();
-            if first_of(cells[3 + at], &["in place of"]).is_some() {
+            if cells[3 + at].contains("in place of") {
                 expected.extend(before[at].difference(&now).cloned());
             }
             assert_eq!(spans(cells[3 + at]), expected, "{provider} {}", level.word());
@@ -178,8 +178,7 @@ async fn signed_in(level: AccessLevel) -> (Session, Known) {
     let event = |fits: &dyn Fn(&str, &str) -> bool| {
         let rows = events["events"].as_array().unwrap();
         let cell = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
-        let single =
-            rows.iter().filter(|row| first_of(&cell(row, "flags"), &["recurring"]).is_none());
+        let single = rows.iter().filter(|row| !cell(row, "flags").contains("recurring"));
         let mut fitting = single.filter(|row| fits(&cell(row, "organizer"), &cell(row, "people")));
         cell(fitting.next().unwrap(), "id")
     };
@@ -202,8 +201,7 @@ async fn docs_describe_what_each_level_allows() {
         let (mut session, known) = signed_in(level).await;
         for (_, tool, arguments) in calls(&known) {
             let answer = session.call(tool, arguments.clone()).await;
-            let refused =
-                answer.is_error && first_of(&answer.blocks[0], &[" needs access `"]).is_some();
+            let refused = answer.is_error && answer.blocks[0].contains(" needs access `");
             let call = (tool, arguments.to_string());
             match (refused, lowest.get(&call)) {
                 (true, Some(from)) => panic!("{call:?} is refused again above {}", from.word()),

@@ -287,9 +287,8 @@ proptest! {
             let ids = column(&json!({"messages": rows}), "messages", "provider_id");
             let once: HashSet<&String> = ids.iter().collect();
             assert_eq!(once.len(), ids.len(), "doubled");
-            for id in &there {
-                assert!(once.contains(id), "lost {id}");
-            }
+            let lost = there.iter().filter(|id| !once.contains(id));
+            assert_eq!(lost.count(), 0, "lost of {there:?}");
             let old: Vec<_> = rows
                 .iter()
                 .filter(|row| row["provider_id"].as_str().is_some_and(|id| there.contains(id)))

@@ -40,7 +40,7 @@ fn check_quotes(what: &str, text: &str) -> usize {
         let parts: Vec<&str> = line.split('`').collect();
         assert_eq!(parts.len() % 2, 1, "{what}: an open quote: {line:.300}");
         // A refusal has no other text than the service's explanation, which may be longer.
-        let is_refusal = first_of(line, &[" answered with status "]).is_some();
+        let is_refusal = line.contains(" answered with status ");
         let most = if is_refusal { 160 } else { 60 };
         for (at, part) in parts.iter().enumerate() {
             let odd = |c: char| c.is_control() || is_invisible(c);
@@ -48,7 +48,7 @@ fn check_quotes(what: &str, text: &str) -> usize {
             if at % 2 == 1 {
                 assert!(part.width() <= most, "{what}: {line:.300}");
                 assert_eq!(first_of(part, &["<<<"]), None, "{what}: {line:.300}");
-                quoting += usize::from(first_of(part, &["NOTE FROM"]).is_some());
+                quoting += usize::from(part.contains("NOTE FROM"));
                 continue;
             }
             let theirs = ["NOTE FROM", "AAAA", "<<<b1", "[31m"];
@@ -308,7 +308,7 @@ async fn messages_cannot_write_notes() {
             "changes", json!({});
         } {
             let what = format!("{provider}: {tool} {arguments:.200}");
-            let own = first_of(&arguments.to_string(), &["NOTE FROM"]).is_some();
+            let own = arguments.to_string().contains("NOTE FROM");
             let answer = session.call(tool, arguments).await;
             // A refusal may repeat the call's own arguments.
             let notes = if !answer.is_error {

@@ -287,8 +287,8 @@ proptest! {
             let ids = column(&json!({"messages": rows}), "messages", "provider_id");
             let once: HashSet<&String> = ids.iter().collect();
             assert_eq!(once.len(), ids.len(), "doubled");
-            let lost = there.iter().filter(|id| !once.contains(id));
-            assert_eq!(lost.count(), 0, "lost of {there:?}");
+            let lost: Vec<&String> = there.iter().filter(|id| !once.contains(id)).collect();
+            assert_eq!(lost, [""; 0]);
             let old: Vec<_> = rows
                 .iter()
                 .filter(|row| row["provider_id"].as_str().is_some_and(|id| there.contains(id)))

@@ -3,7 +3,6 @@
 //! Every guest sees the event change in their own calendar, whether they are notified or not, so
 //! all guests count. So does the owner of a calendar that is shared with the user.
 
-use daysheet_core::access::AccessLevel;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::Result;
 use daysheet_core::event::{Event, EventGuest, EventPatch};
@@ -17,7 +16,7 @@ use crate::pipeline::calendar::search::calendars::KnownCalendar;
 use crate::pipeline::calendar::target::EventTarget;
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::pipeline::write::confirm::{AskPolicy, GuardedWrite, WriteAudience};
+use crate::pipeline::write::confirm::WriteAudience;
 use crate::pipeline::write::plan::WriteCall;
 
 /// The longest part of a question that the caller wrote, in columns.
@@ -99,15 +98,6 @@ pub(super) fn event_call<'a>(
         verb,
         object: "an event with other people",
         message: String::new(),
-        guarded: GuardedWrite {
-            needs: AccessLevel::Send,
-            what: "writing an event with other people",
-            question: String::new(),
-            asks: AskPolicy::New,
-            sent_from: None,
-            instead: "ask the user to do it in the calendar program".to_owned(),
-            command: "daysheet call".to_owned(),
-        },
         caller,
         dry_run,
         reports_failures: false,

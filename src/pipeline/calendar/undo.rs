@@ -87,11 +87,6 @@ impl PlannedWrite for PlannedUndo {
         find_audience(ctx, &step.target, &write).await
     }
 
-    async fn rehearse(&self, ctx: &Context, _: &mut WriteReport) -> Result<(&'static str, String)> {
-        let effect = self.step().map(|step| step.effect(&ctx.config.zone));
-        Ok(("planned", effect.unwrap_or_default()))
-    }
-
     async fn write(&mut self, ctx: &Context, report: &mut WriteReport) -> Result<()> {
         let Some(step) = self.step() else {
             return Ok(());
@@ -159,11 +154,7 @@ async fn take_back(
             Some(_) => "links to it, and ids of its occurrences,",
             None => "links to it",
         };
-        report.notes.push(note!(
-            "{} was created again: {} are new",
-            ours(&target.handle),
-            ours(what)
-        ));
+        report.notes.push(note!("it was created again: {} are new", ours(what)));
     }
     keep_created(ctx, &target.owner, &restored, false, report).await;
     Ok(Some(restored))

@@ -73,7 +73,6 @@ async fn create_contact(
     if !request.dry_run {
         // Recorded before the contact exists, so that it is never trusted without approval.
         note_unapproved(ctx, &owner, &emails, approved.as_deref()).await?;
-        owner.late_notes().push("no undo: op=delete deletes it".into());
     }
     let plan = SettingsPlan {
         about: ObjectWrite { item: &name, op: "create", detail: "" },
@@ -81,6 +80,7 @@ async fn create_contact(
         table: Some(&CONTACT),
         id: "",
         change: SettingsChange::CreateContact(card),
+        done: Some("no undo: op=delete deletes it".into()),
     };
     write_settings(ctx, &owner, request, plan).await
 }
@@ -132,6 +132,7 @@ async fn delete_contact(
         table: None,
         id: &id,
         change: SettingsChange::DeleteContact { id: id.clone() },
+        done: None,
     };
     write_settings(ctx, &owner, request, plan).await
 }
@@ -159,19 +160,24 @@ async fn update_contact(
         let added = in_no_contact(&owner, added).await?;
         // Recorded before the contact is changed, so that no address is trusted without approval.
         note_unapproved(ctx, &owner, &added, approved.as_deref()).await?;
-        note_untrusted_quote(ctx);
-        let is_set =
-            |name: &str| set.members.contains_key(name) || name == "name" && set.name.is_some();
-        owner.late_notes().push(earlier(values.iter().filter(|(name, _)| is_set(name))));
     }
+    let is_set =
+        |name: &str| set.members.contains_key(name) || name == "name" && set.name.is_some();
+    let before = earlier(values.iter().filter(|(name, _)| is_set(name)));
     let plan = SettingsPlan {
         about: ObjectWrite { item: id_or_name, op: "update", detail: "" },
         planned: "",
         table: Some(&CONTACT),
         id: &id,
         change: SettingsChange::UpdateContact { id: id.clone(), card },
+        done: Some(before.clone()),
     };
-    write_settings(ctx, &owner, request, plan).await
+    let answer = write_settings(ctx, &owner, request, plan).await?;
+    // The note quotes the earlier values, which may be text of others.
+    if answer.notes.contains(&before) {
+        note_untrusted_quote(ctx);
+    }
+    Ok(answer)
 }
 
 /// Returns the addresses that no saved contact has. The others are known from the user's own

@@ -160,6 +160,7 @@ async fn update_place(
         table: Some(place_kind(request).0),
         id: place.id.as_str(),
         change,
+        done: None,
     };
     write_settings(ctx, owner, request, plan).await
 }

@@ -504,7 +504,7 @@ pub(super) async fn set_signature(
     owner.late_notes().append(&mut notes);
     let about = ObjectWrite { item: &item, op: "update", detail: "" };
     if !ours {
-        let plan = SettingsPlan { about, planned: "", table: None, id: "", change };
+        let plan = SettingsPlan { about, planned: "", table: None, id: "", change, done: None };
         return write_settings(ctx, &owner, request, plan).await;
     }
     if request.dry_run {
@@ -534,6 +534,7 @@ pub(super) async fn mailbox_settings(
     let item = owner.account.email.as_str();
     let change = SettingsChange::Settings { language, time_zone };
     let about = ObjectWrite { item, op: "update", detail: "" };
-    let plan = SettingsPlan { about, planned: "", table: Some(&SETTING), id: "", change };
+    let plan =
+        SettingsPlan { about, planned: "", table: Some(&SETTING), id: "", change, done: None };
     write_settings(ctx, &owner, request, plan).await
 }

@@ -104,6 +104,7 @@ pub(super) async fn manage_rule(
             table: None,
             id: &rule.id,
             change: SettingsChange::DeleteRule { id: rule.id.clone() },
+            done: None,
         };
         return write_settings(ctx, &owner, request, plan).await;
     }

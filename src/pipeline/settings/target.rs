@@ -20,7 +20,7 @@ use crate::pipeline::context::Context;
 use crate::pipeline::rows::columns_of;
 use crate::pipeline::write::log::{AuditEntry, LoggedTool, run_logged};
 use crate::pipeline::write::object::{ObjectOwner, ObjectWrite, object_answer, object_row};
-use crate::tools::manage::ManageRequest;
+use crate::tools::manage::{ManageKind, ManageRequest};
 
 /// The mailbox that is set up.
 pub(super) struct SettingsContext {
@@ -79,6 +79,8 @@ pub(super) struct SettingsPlan<'a> {
     /// The provider's id of the object; empty for objects without ids.
     pub(super) id: &'a str,
     pub(super) change: SettingsChange,
+    /// A note on the write once it is made.
+    pub(super) done: Option<Note>,
 }
 
 /// A write to one object, as the audit log records it.
@@ -113,13 +115,21 @@ pub(super) async fn write_settings(
     request: &ManageRequest,
     plan: SettingsPlan<'_>,
 ) -> Result<WholeAnswer> {
-    let SettingsPlan { about, planned, table, id, change } = plan;
+    let SettingsPlan { about, planned, table, id, change, done } = plan;
     if request.dry_run {
         let about = ObjectWrite { detail: planned, ..about };
         return rehearse_settings(ctx, owner, &change, about).await;
     }
-    let op = format!("{} {}", about.op, request.kind.word());
+    // Labels and categories are folders in the log.
+    let kind = match request.kind {
+        ManageKind::Folder | ManageKind::Category => "folder",
+        kind => kind.word(),
+    };
+    let op = format!("{} {kind}", about.op);
     let answer = apply_settings(ctx, owner, LoggedOp { op: &op, id }, &change).await;
+    if answer.is_ok() {
+        owner.late_notes().extend(done);
+    }
     settings_row(ctx, owner, table, answer, about).await
 }
 
@@ -167,7 +177,7 @@ pub(super) async fn settings_row(
     object_answer(ctx, owner.object_owner(api, &names), about, answer, notes).await
 }
 
-/// Returns the row of an object of ours that was written.
+/// Returns the row of an object that was written and is in our own form.
 pub(super) async fn local_row(
     ctx: &Context,
     owner: &SettingsContext,

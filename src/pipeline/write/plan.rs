@@ -2,6 +2,7 @@
 //! item. Then the user is asked whether the items may reach other people ([`agree`]), and the items
 //! are written or rehearsed in order ([`write_each`]). [`write_report`] builds the answer.
 
+use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
 use daysheet_core::call::progress;
@@ -11,13 +12,18 @@ use jiff::tz::TimeZone;
 
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::ItemNames;
-use crate::pipeline::write::confirm::{GuardedWrite, WriteAudience, confirm, is_watchful};
+use crate::pipeline::write::confirm::{
+    AskPolicy, GuardedWrite, WriteAudience, confirm, is_watchful,
+};
 use crate::pipeline::write::report::{ItemOutcome, WriteReport, write_report};
 
 /// The number of items that a question names.
 const NAMED: usize = 10;
 
-/// The item of a call that writes, after its checks.
+/// The number of items that a note on several names.
+const LABELS: usize = 8;
+
+/// An item of a call that writes, after its checks.
 pub(crate) trait PlannedWrite {
     /// Returns the names of the item in the answer.
     fn names(&self) -> ItemNames;
@@ -58,7 +64,7 @@ pub(crate) trait PlannedWrite {
     async fn write(&mut self, ctx: &Context, report: &mut WriteReport) -> Result<()>;
 }
 
-/// A call that writes, apart from its items.
+/// A call that writes events or answers, apart from its items.
 pub(crate) struct WriteCall<'a> {
     /// The operation, as outcomes name it.
     pub(crate) op: &'static str,
@@ -68,8 +74,6 @@ pub(crate) struct WriteCall<'a> {
     pub(crate) object: &'static str,
     /// The last lines of the question, each with a line feed before it.
     pub(crate) message: String,
-    /// The write as the access level and the settings see it. Its question is still empty.
-    pub(crate) guarded: GuardedWrite<'a>,
     pub(crate) caller: &'a dyn ClientPrompts,
     pub(crate) dry_run: bool,
     /// True if every failure is an outcome, even the failure of the only item.
@@ -100,8 +104,9 @@ pub(crate) async fn agree<W: PlannedWrite>(
     if !is_watchful(ctx).await? {
         return Ok(());
     }
+    let pending: Vec<&W> = items.iter().filter(|item| item.settled().is_none()).collect();
     let mut reaching = Vec::new();
-    for item in items.iter().filter(|item| item.settled().is_none()) {
+    for item in &pending {
         let audience = item.audience(ctx).await?;
         reaching.extend(audience.map(|audience| (item, audience)));
     }
@@ -113,8 +118,16 @@ pub(crate) async fn agree<W: PlannedWrite>(
         all.join(audience);
     }
     let described = reaching.iter().map(|(item, _)| item.description(&ctx.config.zone)).collect();
-    let question = question(call, items.len(), described);
-    let guarded = GuardedWrite { question, ..call.guarded.clone() };
+    let question = question(call, pending.len(), described);
+    let guarded = GuardedWrite {
+        needs: AccessLevel::Send,
+        what: "writing an event with other people",
+        question,
+        asks: AskPolicy::New,
+        sent_from: None,
+        instead: "ask the user to do it in the calendar program".to_owned(),
+        command: "daysheet call".to_owned(),
+    };
     // A dry run is refused as the real call would be, and asks no question.
     let caller = &MaybeDryRun { caller: call.caller, dry_run: call.dry_run };
     if !confirm(ctx, &guarded, &all, caller, notes).await? {
@@ -131,7 +144,7 @@ pub(crate) async fn agree<W: PlannedWrite>(
     Ok(())
 }
 
-/// Returns the question about the items that reach other people, of `all` items of the call.
+/// Returns the question about the items that reach other people, of `all` that will be written.
 fn question(call: &WriteCall<'_>, all: usize, mut reaching: Vec<(String, String)>) -> String {
     let WriteCall { verb, object, message, .. } = call;
     let count = reaching.len();
@@ -153,8 +166,8 @@ fn question(call: &WriteCall<'_>, all: usize, mut reaching: Vec<(String, String)
     lines.join("\n") + message
 }
 
-/// Writes the items in order, or rehearses them. After a failure that would affect the others, too,
-/// these are skipped. Equal notes on several items become one.
+/// Writes the items in order, or rehearses them. After a failed write that would also affect the
+/// remaining items, those are skipped. Equal notes on several items become one.
 ///
 /// # Errors
 /// The failure of the only item if it was certainly not written, and the first refusal in a dry
@@ -187,11 +200,24 @@ pub(crate) async fn write_each<W: PlannedWrite>(
                     ItemOutcome::new(item.names().outcome, call.op, result, why)
                 }));
             }
-            Err(error) if call.reports_failures || error.is_open() || several && !call.dry_run => {
+            // A rehearsal writes nothing, so its errors are never in doubt.
+            Err(error) if call.dry_run && call.reports_failures => {
+                let detail = error.to_string();
+                report.outcomes.push(ItemOutcome::new(
+                    item.names().outcome,
+                    call.op,
+                    "failed",
+                    detail,
+                ));
+            }
+            Err(error) if call.dry_run && several => {
+                return Err(error.context(item.names().note));
+            }
+            Err(error) if call.dry_run => return Err(error),
+            Err(error) if call.reports_failures || several || error.is_open() => {
                 has_ended = error.ends_batch();
                 report.outcomes.push(ItemOutcome::failed(item.names().outcome, call.op, &error));
             }
-            Err(error) if several => return Err(error.context(item.names().note)),
             Err(error) => return Err(error),
         }
     }
@@ -213,7 +239,12 @@ pub(crate) fn grouped_by_note(remarks: Vec<(String, Vec<Note>)>) -> Vec<Note> {
         }
     }
     let under = |(note, labels): (Note, Vec<String>)| {
-        if several { note.under(ours(labels.join(", "))) } else { note }
+        let named = labels.iter().take(LABELS).map(String::as_str).collect::<Vec<_>>().join(", ");
+        match (several, labels.len().saturating_sub(LABELS)) {
+            (false, _) => note,
+            (true, 0) => note.under(ours(named)),
+            (true, more) => note.under(ours(format!("{named} and {more} more"))),
+        }
     };
     found.into_iter().map(under).collect()
 }

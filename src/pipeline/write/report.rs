@@ -82,7 +82,7 @@ pub(crate) struct WriteReport {
     pub(crate) notified: NotifiedGuests,
     /// The writes to events that can be undone.
     pub(crate) undo: UndoLog,
-    /// True if a note names the call that undoes them all, because it is one of another tool.
+    /// True if a note names the undo call, which belongs to another tool.
     pub(crate) names_undo: bool,
 }
 

@@ -47,8 +47,6 @@ pub(super) struct InvitedMeeting<'a> {
     /// The change that creates it, with an open answer of the user.
     change: EventPatch,
     propose: Option<OtherTime>,
-    /// Its time before the proposed one.
-    before: PreviousTime,
 }
 
 /// Finds the event that a message invites to.
@@ -191,7 +189,7 @@ async fn find_meeting(
 }
 
 impl<'a> InvitedMeeting<'a> {
-    /// Checks the answer to a meeting, whose occurrences that differ from its rule are `occurrences`.
+    /// Checks the answer to a meeting; `occurrences` are those that differ from its rule.
     fn new(
         ctx: &Context,
         requested: RequestedAnswer<'a>,
@@ -207,7 +205,7 @@ impl<'a> InvitedMeeting<'a> {
         let (propose, echo) = requested.proposed_time(ctx, &before)?;
         notes.extend(echo);
         let change = EventPatch::default();
-        let mut meeting = Self { requested, owner, entry, occurrences, change, propose, before };
+        let mut meeting = Self { requested, owner, entry, occurrences, change, propose };
         meeting.check_declinable()?;
         meeting.change = meeting.creation(notes);
         Ok(meeting)
@@ -318,7 +316,7 @@ impl PlannedWrite for InvitedMeeting<'_> {
     }
 
     fn description(&self, zone: &TimeZone) -> (String, String) {
-        let when = span(self.before.start, self.before.end, zone);
+        let when = span(self.entry.start, self.entry.end, zone);
         (format!("{when} {}", self.names().outcome), self.requested.description())
     }
 

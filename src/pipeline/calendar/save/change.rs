@@ -91,7 +91,7 @@ impl PlannedWrite for ReadyChange {
             }
             None => port.rehearse(None, Some(&target.event), change, *notify).await,
         };
-        rehearsed.map_err(|error| error.context(&target.handle))?;
+        rehearsed?;
         report.notes.extend(self.exception_notes.iter().cloned());
         report.notes.extend(no_undo(target, Some(change)).await);
         if !target.event.own {
@@ -105,10 +105,6 @@ impl PlannedWrite for ReadyChange {
     }
 
     async fn write(&mut self, ctx: &Context, report: &mut WriteReport) -> Result<()> {
-        report.notes.extend(self.met.iter().cloned());
-        if !self.target.event.own {
-            report.notes.push("it has another organizer: only your copy was changed".into());
-        }
         let noted = report.notes.len();
         let is_whole = match &self.cut {
             Some(cut) => split_series(ctx, self, cut, report).await?,
@@ -119,7 +115,12 @@ impl PlannedWrite for ReadyChange {
         };
         if is_whole {
             report.clashing += usize::from(!self.met.is_empty());
-            report.notes.splice(noted..noted, self.exception_notes.iter().cloned());
+            let mut notes = self.met.clone();
+            if !self.target.event.own {
+                notes.push("it has another organizer: only your copy was changed".into());
+            }
+            notes.extend(self.exception_notes.iter().cloned());
+            report.notes.splice(noted..noted, notes);
         }
         Ok(())
     }

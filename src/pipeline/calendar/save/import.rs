@@ -77,7 +77,19 @@ impl PlannedWrite for ImportItem<'_> {
     }
 
     fn settled(&self) -> Option<(&'static str, String)> {
-        self.to.refuses(&self.met.lines).then(|| ("refused", self.met.lines.join("; ")))
+        if self.to.refuses(&self.met.lines) {
+            return Some(("refused", self.met.lines.join("; ")));
+        }
+        match self.action() {
+            // The occurrences of a kept event are written only if the event is the user's own.
+            ImportAction::Keep(there)
+                if !there.event.own || self.twin || self.exceptions.is_empty() =>
+            {
+                let only = if there.event.own { "" } else { ", which only its organizer changes" };
+                Some(("unchanged", format!("it is already {}{only}", there.handle)))
+            }
+            _ => None,
+        }
     }
 
     async fn audience(&self, ctx: &Context) -> Result<Option<WriteAudience>> {
@@ -90,13 +102,6 @@ impl PlannedWrite for ImportItem<'_> {
                 let organizer = self.change.organizer.as_ref();
                 audience.add(organizer.map(|one| one.address.as_str()));
                 Ok(audience.of_new_event(calendar.as_ref(), own))
-            }
-            // The exceptions of an event that is kept are written only if the event is the user's
-            // own.
-            ImportAction::Keep(there)
-                if !there.event.own || self.twin || self.exceptions.is_empty() =>
-            {
-                Ok(None)
             }
             // Its occurrences may be deleted, too.
             ImportAction::Keep(there) | ImportAction::Update(there, _) => {
@@ -156,25 +161,17 @@ impl PlannedWrite for ImportItem<'_> {
             keep_created(ctx, owner, &target.event, false, report).await;
         }
         let is_kept = matches!(action, ImportAction::Keep(_));
-        // An existing series of another organizer stays as it is: only they change it.
-        let changed = if is_kept && (!target.event.own || self.twin) {
-            0
-        } else {
-            put_exceptions(ctx, &self.name, &target, &self.exceptions, report).await
-        };
+        let changed = put_exceptions(ctx, &self.name, &target, &self.exceptions, report).await;
         let handle = &target.handle;
-        match (is_kept, changed) {
-            (false, _) => report.events.push((owner.clone(), target.event)),
-            (true, 0) => {
-                let only = if target.event.own { "" } else { ", which only its organizer changes" };
-                let detail = format!("it is already {handle}{only}");
-                report.outcomes.push(ItemOutcome::new(&self.name, IMPORT, "unchanged", detail));
+        let (result, detail) = match (is_kept, changed) {
+            (false, _) => {
+                report.events.push((owner.clone(), target.event));
+                return Ok(());
             }
-            (true, changed) => {
-                let detail = format!("{changed} occurrences of {handle}");
-                report.outcomes.push(ItemOutcome::new(&self.name, IMPORT, "done", detail));
-            }
-        }
+            (true, 0) => ("unchanged", format!("it is already {handle}")),
+            (true, changed) => ("done", format!("{changed} occurrences of {handle}")),
+        };
+        report.outcomes.push(ItemOutcome::new(&self.name, IMPORT, result, detail));
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! The events of an imported document: read, and compared with the calendar. Each becomes a creation,
-//! an update, or no change. `import.rs` carries these out.
+//! The events of an imported document: read, and compared with the calendar. Each becomes a
+//! creation, an update, or no change. `import.rs` carries these out.
 
 use std::collections::BTreeSet;
 

@@ -34,8 +34,6 @@ pub mod sandboxed;
 mod schema;
 mod serve;
 mod store;
-#[cfg(feature = "http")]
-mod token;
 #[cfg(feature = "documents")]
 mod worker;
 
@@ -126,7 +124,7 @@ fn run_without_settings(command: Command) -> Result<ControlFlow<ExitCode, Comman
             convert::run(&file, from.as_deref().map(notation_of), target_of(&to))?
         }
         #[cfg(feature = "http")]
-        Command::Token { access, label } => token::run(access, label.as_deref())?,
+        Command::Token { access, label } => serve::print_token(access, label.as_deref())?,
         Command::Completions { shell } => {
             print_completions(shell);
             ExitCode::SUCCESS

@@ -1,10 +1,14 @@
-//! `daysheet serve`: MCP over stdio or HTTP; and `daysheet ui`: only the pages.
+//! `daysheet serve`: MCP over stdio or HTTP; `daysheet token`: a token for that; and `daysheet ui`:
+//! only the pages.
 
 use std::process::ExitCode;
 
 use daysheet_core::error::Result;
 #[cfg(feature = "http")]
-use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::{
+    access::AccessLevel,
+    error::{Error, ErrorKind},
+};
 
 use super::command::SandboxFlags;
 use crate::app::App;
@@ -136,4 +140,13 @@ pub(super) async fn run_pages(
     let ended = crate::http::serve(service, listener, || (), terminated()).await;
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)
+}
+
+/// Prints a random token for `serve --http --token-file`, and its line for that file.
+#[cfg(feature = "http")]
+pub(super) fn print_token(access: Option<AccessLevel>, label: Option<&str>) -> Result<ExitCode> {
+    let (token, line) = daysheet_auth::new_token(access, label)?;
+    say!("Token for the client (it will not be shown again):\n{token}\n");
+    say!("Line for the server's token file (delete it there to withdraw the token):\n{line}");
+    Ok(ExitCode::SUCCESS)
 }

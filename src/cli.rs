@@ -22,6 +22,7 @@ mod convert;
 #[cfg(feature = "sandbox")]
 mod demo;
 mod help;
+pub mod install;
 mod log;
 mod notation;
 mod output;
@@ -82,6 +83,10 @@ pub fn main() -> ExitCode {
 
 /// Runs a command, over the `database` of the command line if that names one.
 fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
+    if database.is_some() && matches!(command, Command::Install { .. }) {
+        return Err(Error::argument("--database does not become part of an entry")
+            .next("set DAYSHEET_DATABASE, or `database` in the settings file"));
+    }
     // A command that needs no settings works even if they are invalid.
     let command = match run_without_settings(command)? {
         ControlFlow::Break(code) => return Ok(code),
@@ -125,6 +130,11 @@ fn run_without_settings(command: Command) -> Result<ControlFlow<ExitCode, Comman
         }
         #[cfg(feature = "http")]
         Command::Token { access, label } => serve::print_token(access, label.as_deref())?,
+        Command::Install { client, print, yes, http, limits } => {
+            let args = limits.words()?;
+            install::run(&install::InstallRequest { client, args, http, print, yes })?
+        }
+        Command::Uninstall { client, yes } => install::remove(&client, yes)?,
         Command::Completions { shell } => {
             print_completions(shell);
             ExitCode::SUCCESS
@@ -255,6 +265,8 @@ async fn run_with_settings(command: Command, config: Config) -> Result<ExitCode>
         Command::Schema { .. }
         | Command::Check { .. }
         | Command::Convert { .. }
+        | Command::Install { .. }
+        | Command::Uninstall { .. }
         | Command::Completions { .. } => Ok(ExitCode::SUCCESS),
         #[cfg(feature = "http")]
         Command::Token { .. } => Ok(ExitCode::SUCCESS),

@@ -7,6 +7,7 @@ use daysheet_core::access::AccessLevel;
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
 
+use super::install::clients::CLIENTS;
 #[cfg(not(feature = "sandbox"))]
 pub(super) use super::real::SandboxFlags;
 #[cfg(feature = "sandbox")]
@@ -107,6 +108,34 @@ pub(super) enum Command {
         /// A label for its line in the file, such as laptop.
         #[arg(long, value_name = "TEXT")]
         label: Option<String>,
+    },
+    /// Add Daysheet to an MCP client, such as claude-code or cursor; list those found here.
+    ///
+    /// The change of the client's settings file is shown first, and a copy of the file
+    /// is kept. Variables of Daysheet in this environment become part of the entry,
+    /// unless Daysheet's own settings file has the same values.
+    Install {
+        /// The client; without one, the clients found on this machine are listed.
+        client: Option<String>,
+        /// Only print the entry, with a link that adds it if the client has one.
+        #[arg(long, requires = "client")]
+        print: bool,
+        /// Write without asking.
+        #[arg(long, short, requires = "client")]
+        yes: bool,
+        /// Connect the client to a server that runs already, such as `https://mail.example.com/mcp`.
+        #[arg(long, value_name = "URL", requires = "client", conflicts_with_all = ["access", "tools"])]
+        http: Option<String>,
+        #[command(flatten)]
+        limits: LimitOptions,
+    },
+    /// Remove Daysheet from the settings of an MCP client.
+    Uninstall {
+        /// The client, as `install` names it.
+        client: String,
+        /// Write without asking.
+        #[arg(long, short)]
+        yes: bool,
     },
     /// Sign accounts in and out.
     #[command(subcommand)]
@@ -252,12 +281,30 @@ impl LimitOptions {
             config.tools = tools.iter().map(|name| name.trim().to_lowercase()).collect();
         }
         // The names may come from the settings, which are only checked here.
-        let known = |name: &String| name.is_empty() || TOOLS.iter().any(|tool| tool.is_named(name));
-        match config.tools.iter().find(|name| !known(name)) {
-            Some(name) => Err(Error::new(ErrorKind::Config, format!("`{name}` matches no tool"))
-                .next("use tool names or prefixes, such as calendar_save or mail")),
-            None => Ok(()),
+        check_tools(&config.tools)
+    }
+
+    /// Returns the options as arguments of a command line.
+    pub(super) fn words(&self) -> Result<Vec<String>> {
+        let mut words = Vec::new();
+        if let Some(access) = self.access {
+            words.extend(["--access".to_owned(), access.word().to_owned()]);
         }
+        if let Some(tools) = &self.tools {
+            check_tools(tools)?;
+            words.extend(["--tools".to_owned(), tools.join(",")]);
+        }
+        Ok(words)
+    }
+}
+
+/// Refuses names that are neither tools nor beginnings of their names.
+fn check_tools(names: &[String]) -> Result<()> {
+    let known = |name: &String| name.is_empty() || TOOLS.iter().any(|tool| tool.is_named(name));
+    match names.iter().find(|name| !known(name)) {
+        Some(name) => Err(Error::new(ErrorKind::Config, format!("`{name}` matches no tool"))
+            .next("use tool names or prefixes, such as calendar_save or mail")),
+        None => Ok(()),
     }
 }
 
@@ -286,6 +333,7 @@ pub(super) fn with_words(command: clap::Command) -> clap::Command {
         "tool" => Some(TOOLS.iter().map(|tool| tool.name).collect()),
         "format" => Some(FormatWord::WORDS.to_vec()),
         "provider" => Some(ProviderChoice::WORDS.to_vec()),
+        "client" => Some(CLIENTS.iter().map(|client| client.id).collect()),
         _ => None,
     };
     let with = |arg: clap::Arg| match words(arg.get_id().as_str()) {
@@ -294,6 +342,8 @@ pub(super) fn with_words(command: clap::Command) -> clap::Command {
     };
     command
         .mut_subcommand("call", |call| call.mut_args(with))
+        .mut_subcommand("install", |install| install.mut_args(with))
+        .mut_subcommand("uninstall", |uninstall| uninstall.mut_args(with))
         .mut_subcommand("account", |account| {
             account.mut_subcommand("add", |add| add.mut_args(with))
         })

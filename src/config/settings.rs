@@ -33,6 +33,38 @@ fn variable(key: &str) -> String {
     format!("{PREFIX}{}", name.to_uppercase())
 }
 
+/// Returns the variables of our settings that are set in an environment, without spaces around their
+/// values.
+pub(super) fn ours(all: &BTreeMap<String, String>) -> impl Iterator<Item = (&str, &str)> {
+    let all = all.iter().map(|(name, value)| (name.as_str(), value.trim()));
+    all.filter(|(name, value)| {
+        let rest = name.strip_prefix(PREFIX);
+        !value.is_empty()
+            && rest.is_some_and(|rest| !THEIRS.iter().any(|theirs| rest.starts_with(theirs)))
+    })
+}
+
+/// Returns the settings of a file as variables.
+///
+/// # Errors
+/// [`ErrorKind::Config`] if it cannot be read, or is not TOML.
+pub(super) fn variables_in(path: &Path) -> Result<BTreeMap<String, String>> {
+    let text = read(path)?;
+    let table: toml::Table = text.parse().map_err(|error| syntax(path, &text, &error))?;
+    let values = table.iter().flat_map(|(name, value)| match value {
+        Value::Table(inner) => {
+            inner.iter().map(|(key, value)| (format!("{name}.{key}"), value)).collect()
+        }
+        value => vec![(name.clone(), value)],
+    });
+    Ok(values
+        .map(|(key, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            (variable(&key), text)
+        })
+        .collect())
+}
+
 /// Returns a variable's value. An empty one counts as not set, because most client configurations
 /// leave a variable out in this way.
 pub(super) fn set(var: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {

@@ -20,7 +20,7 @@
 //! | `days` | whole calls at random instants: every weekday, summer time, ends of years | 38 |
 //! | `routes` | adapters use every route of the sandbox | |
 //! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; interrupted writes; cancelled calls; full disks | 16, 28, 29, 31 |
-//! | `server`, `cli` | the program, over its pipes and by its command line | 6, 29 |
+//! | `server`, `cli`, `install` | the program, over its pipes and by its command line; entries in the settings of clients | 6, 29 |
 //!
 //! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox.
 
@@ -60,6 +60,7 @@ mod free;
 mod generated;
 mod gmail;
 mod import;
+mod install;
 mod layers;
 mod levels;
 mod manage;

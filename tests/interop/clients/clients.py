@@ -24,6 +24,7 @@ import sys
 import time
 
 import drivers
+import entries
 import interop
 import npm_partners
 from standin import Standin, compact
@@ -488,6 +489,11 @@ def main():
         env = {name: text for name, text in daysheet.env.items() if name.startswith("DAYSHEET_")}
         command = [daysheet.binary, "serve", "--sandbox", "--access", "full", *more]
         return Run(driver, command, env, scenes, calls, keep)
+
+    for driver in {driver.program: driver for driver in chosen}.values():
+        if driver.program in entries.OWN:
+            with checks.section(f"{driver.title}, entry"):
+                entries.compare(checks, driver, daysheet.binary)
 
     found = {driver.title: {} for driver in chosen}
     pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)

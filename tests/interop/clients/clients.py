@@ -493,7 +493,7 @@ def main():
     for driver in {driver.program: driver for driver in chosen}.values():
         if driver.program in entries.OWN:
             with checks.section(f"{driver.title}, entry"):
-                entries.compare(checks, driver, daysheet.binary)
+                entries.compare(checks, driver, os.path.abspath(options.binary))
 
     found = {driver.title: {} for driver in chosen}
     pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)

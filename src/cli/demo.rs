@@ -112,7 +112,7 @@ pub(super) async fn run(
 
     say!("\nNext: daysheet call mail_search q='is:unread' --sandbox");
     say!("      daysheet call calendar_search from=today to=+7d --sandbox");
-    say!("      README.md says how to connect a client and a real account.");
+    say!("      daysheet install connects a client; README.md says how to sign in to a mailbox.");
     app.close().await;
     Ok(ExitCode::SUCCESS)
 }

@@ -35,6 +35,7 @@ use crate::worker::Worker;
 
 mod clients;
 mod database;
+mod detached;
 mod http;
 mod identity;
 mod keys;
@@ -43,29 +44,13 @@ mod settings;
 
 pub use clients::{OauthClient, ServiceAccount};
 pub use database::DatabaseUrl;
+pub use detached::detached_environment;
 pub use http::{HttpSettings, LogForm};
 pub use identity::IdentitySettings;
 pub use keys::{GivenKeys, RetentionDays};
 pub use limits::PersonLimits;
-use settings::{SettingSources, absolute, is_loopback, read, set, unreadable};
+use settings::{FILE, SettingSources, absolute, home, is_loopback, read, set, unreadable};
 pub use settings::{TENANTS, tenant, unknown};
-
-/// The environment variable of the state folder. It has no key in the file, because the file is
-/// searched in that folder.
-const HOME: &str = "DAYSHEET_HOME";
-/// The environment variable with the path of the settings file.
-const FILE: &str = "DAYSHEET_CONFIG";
-
-/// The variables that have a path.
-const PATHS: &[&str] = &[
-    HOME,
-    FILE,
-    "DAYSHEET_GOOGLE_CREDENTIALS",
-    "DAYSHEET_GOOGLE_SERVICE_ACCOUNT",
-    "DAYSHEET_KEYS_FILE",
-];
-/// The variable that has several paths.
-const FOLDERS: &str = "DAYSHEET_FILES";
 
 /// The time for which the effect of a lost write is looked up: services have carried out requests
 /// seconds after the connection broke.
@@ -472,63 +457,6 @@ fn endpoints(settings: &SettingSources) -> Result<ProviderEndpoints> {
             "https://login.microsoftonline.com/",
         )?,
     })
-}
-
-/// Returns the state folder: `DAYSHEET_HOME`, or the platform's data folder.
-fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
-    match set(var, HOME) {
-        Some(path) => absolute(&path).map_err(|error| error.context(HOME)),
-        None => directories::ProjectDirs::from("", "", "daysheet")
-            .map(|dirs| dirs.data_dir().to_path_buf())
-            .ok_or_else(|| {
-                Error::new(ErrorKind::Config, "this user has no home folder")
-                    .next(format!("set {HOME} to a folder"))
-            }),
-    }
-}
-
-/// Returns our variables of an environment that a process without it needs: those that the settings
-/// file does not have with the same value. Variables that only the file has are `None`.
-///
-/// # Errors
-/// [`ErrorKind::Config`] if the settings file cannot be read.
-pub fn settled_variables(
-    environment: impl Iterator<Item = (String, String)>,
-) -> Result<Vec<(String, Option<String>)>> {
-    let all: BTreeMap<String, String> = environment.collect();
-    let var = |name: &str| all.get(name).cloned();
-    let file = match set(&var, FILE) {
-        Some(path) => Some(absolute(&path)?),
-        None => Some(home(&var)?.join("config.toml")).filter(|path| path.exists()),
-    };
-    let in_file = match &file {
-        Some(path) => settings::variables_in(path)?,
-        None => BTreeMap::new(),
-    };
-    let mut settled: BTreeMap<String, Option<String>> =
-        in_file.keys().map(|name| (name.clone(), None)).collect();
-    for (name, value) in settings::ours(&all) {
-        if in_file.get(name).map(String::as_str) != Some(value) {
-            // The process is started in another folder.
-            settled.insert(name.to_owned(), Some(elsewhere((name, value))?));
-        }
-    }
-    Ok(settled.into_iter().collect())
-}
-
-/// Returns the value of a variable for a process in another folder: its paths are absolute.
-fn elsewhere((name, value): (&str, &str)) -> Result<String> {
-    let whole = |path: &str| Ok(absolute(path)?.to_string_lossy().into_owned());
-    if PATHS.contains(&name) {
-        return whole(value);
-    }
-    if name != FOLDERS {
-        return Ok(value.to_owned());
-    }
-    let paths = std::env::split_paths(value).filter(|path| !path.as_os_str().is_empty());
-    let paths = paths.map(|path| whole(&path.to_string_lossy())).collect::<Result<Vec<_>>>()?;
-    let joined = std::env::join_paths(&paths).ok();
-    Ok(joined.map_or_else(|| value.to_owned(), |all| all.to_string_lossy().into_owned()))
 }
 
 /// Reads the tenant of Microsoft; by default the one for all accounts.

@@ -16,7 +16,7 @@ use url::Url;
 
 use self::clients::{CLIENTS, ClientMachine, McpClient, Platform, ServerStart};
 use self::edit::EntryMembers;
-use crate::config::settled_variables;
+use crate::config::detached_environment;
 
 /// The maximum width of a line of a shown change, in columns.
 const WIDTH: usize = 160;
@@ -144,7 +144,7 @@ fn server_start(request: &InstallRequest) -> Result<ServerStart> {
     let variables = std::env::vars_os();
     let variables = variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let mut env = settled_variables(variables)?;
+    let mut env = detached_environment(variables)?;
     // A user may have given this client other values than the settings file, but not other secrets.
     env.retain(|(name, value)| value.is_some() || is_secret(name));
     for (name, _) in env.iter().filter(|(name, value)| is_secret(name) && value.is_some()) {
@@ -291,6 +291,9 @@ pub fn write(edit: &SettingsEdit) -> Result<Option<PathBuf>> {
     new.as_file().sync_all().map_err(fails)?;
     // As late as possible, because some clients write their settings all the time.
     if std::fs::read_to_string(&file).ok() != edit.before {
+        if let Some(copy) = kept {
+            std::fs::remove_file(copy).map_err(fails)?;
+        }
         let what = format!("{} has changed in the meantime", file.display());
         return Err(Error::new(ErrorKind::Config, what).next("nothing was written; call again"));
     }

@@ -18,51 +18,24 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use toml::Value;
 use url::{Host, Url};
 
+/// The environment variable of the state folder. It has no key in the file, because the file is
+/// searched in that folder.
+pub(super) const HOME: &str = "DAYSHEET_HOME";
+/// The environment variable with the path of the settings file.
+pub(super) const FILE: &str = "DAYSHEET_CONFIG";
 /// The prefix of our environment variables.
-const PREFIX: &str = "DAYSHEET_";
+pub(super) const PREFIX: &str = "DAYSHEET_";
 /// Continuations of names that others set: Kubernetes for a service of our name, and our own tests.
-const THEIRS: [&str; 5] = ["SERVICE_", "PORT", "CI_", "INTEROP_", "TEST_"];
+pub(super) const THEIRS: [&str; 5] = ["SERVICE_", "PORT", "CI_", "INTEROP_", "TEST_"];
 
 /// Returns the environment variable of a key: `google.client_id` is
 /// `DAYSHEET_GOOGLE_CLIENT_ID`, and `endpoints.graph` is `DAYSHEET_GRAPH_URL`.
-fn variable(key: &str) -> String {
+pub(super) fn variable(key: &str) -> String {
     let name = match key.strip_prefix("endpoints.") {
         Some(service) => format!("{service}_url"),
         None => key.replace('.', "_"),
     };
     format!("{PREFIX}{}", name.to_uppercase())
-}
-
-/// Returns the variables of our settings that are set in an environment, without spaces around their
-/// values.
-pub(super) fn ours(all: &BTreeMap<String, String>) -> impl Iterator<Item = (&str, &str)> {
-    let all = all.iter().map(|(name, value)| (name.as_str(), value.trim()));
-    all.filter(|(name, value)| {
-        let rest = name.strip_prefix(PREFIX);
-        !value.is_empty()
-            && rest.is_some_and(|rest| !THEIRS.iter().any(|theirs| rest.starts_with(theirs)))
-    })
-}
-
-/// Returns the settings of a file as variables.
-///
-/// # Errors
-/// [`ErrorKind::Config`] if it cannot be read, or is not TOML.
-pub(super) fn variables_in(path: &Path) -> Result<BTreeMap<String, String>> {
-    let text = read(path)?;
-    let table: toml::Table = text.parse().map_err(|error| syntax(path, &text, &error))?;
-    let values = table.iter().flat_map(|(name, value)| match value {
-        Value::Table(inner) => {
-            inner.iter().map(|(key, value)| (format!("{name}.{key}"), value)).collect()
-        }
-        value => vec![(name.clone(), value)],
-    });
-    Ok(values
-        .map(|(key, value)| {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            (variable(&key), text)
-        })
-        .collect())
 }
 
 /// Returns a variable's value. An empty one counts as not set, because most client configurations
@@ -74,6 +47,19 @@ pub(super) fn set(var: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<St
 pub(super) fn absolute(path: &str) -> Result<PathBuf> {
     std::path::absolute(path)
         .map_err(|error| Error::new(ErrorKind::Config, format!("{path} is not a path: {error}")))
+}
+
+/// Returns the state folder: `DAYSHEET_HOME`, or the platform's data folder.
+pub(super) fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
+    match set(var, HOME) {
+        Some(path) => absolute(&path).map_err(|error| error.context(HOME)),
+        None => directories::ProjectDirs::from("", "", "daysheet")
+            .map(|dirs| dirs.data_dir().to_path_buf())
+            .ok_or_else(|| {
+                Error::new(ErrorKind::Config, "this user has no home folder")
+                    .next(format!("set {HOME} to a folder"))
+            }),
+    }
 }
 
 /// Reads a file that a setting names.
@@ -449,7 +435,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 
 /// Reports a syntax error by its line number. The parser's own message would quote the line, which
 /// may contain a secret.
-fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Error {
+pub(super) fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let line = error
         .span()
         .and_then(|span| text.get(..span.start))

@@ -202,17 +202,10 @@ pub(crate) async fn write_each<W: PlannedWrite>(
             }
             // A rehearsal writes nothing, so its errors are never in doubt.
             Err(error) if call.dry_run && call.reports_failures => {
-                let detail = error.to_string();
-                report.outcomes.push(ItemOutcome::new(
-                    item.names().outcome,
-                    call.op,
-                    "failed",
-                    detail,
-                ));
+                let (name, why) = (item.names().outcome, error.to_string());
+                report.outcomes.push(ItemOutcome::new(name, call.op, "failed", why));
             }
-            Err(error) if call.dry_run && several => {
-                return Err(error.context(item.names().note));
-            }
+            Err(error) if call.dry_run && several => return Err(error.context(item.names().note)),
             Err(error) if call.dry_run => return Err(error),
             Err(error) if call.reports_failures || several || error.is_open() => {
                 has_ended = error.ends_batch();

@@ -125,8 +125,8 @@ impl PlannedWrite for ImportItem<'_> {
                 Ok(("unchanged", format!("it is already {}", there.handle)))
             }
             ImportAction::Update(there, change) => {
-                port.rehearse(calendar, Some(&there.event), &change, notify).await?;
-                let what = make::difference(&change, &there.event, zone);
+                port.rehearse(calendar, Some(&there.event), change, notify).await?;
+                let what = make::difference(change, &there.event, zone);
                 Ok(("planned", format!("{}: {what}", there.handle)))
             }
         }

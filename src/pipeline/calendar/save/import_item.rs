@@ -39,6 +39,8 @@ pub(super) struct ImportItem<'a> {
     pub(super) there: Option<EventTarget>,
     /// True if it was found only by its time and title: it stays unchanged.
     pub(super) twin: bool,
+    /// The fields of the document that differ from the existing event, if that may be changed.
+    update: EventPatch,
     pub(super) met: ItemClashes,
 }
 
@@ -49,24 +51,27 @@ pub(super) enum ImportAction<'a> {
     /// The existing event stays unchanged.
     Keep(&'a EventTarget),
     /// The existing event gets these fields of the document.
-    Update(&'a EventTarget, Box<EventPatch>),
+    Update(&'a EventTarget, &'a EventPatch),
 }
 
 impl ImportItem<'_> {
-    /// Returns the write that it needs. Events of other organizers, and events found only by time
-    /// and title, are not changed.
+    /// Returns the write that it needs.
     pub(super) fn action(&self) -> ImportAction<'_> {
-        let Some(there) = &self.there else {
-            return ImportAction::Create;
-        };
-        if !there.event.own || self.twin {
-            return ImportAction::Keep(there);
+        match &self.there {
+            None => ImportAction::Create,
+            Some(there) if self.update == EventPatch::default() => ImportAction::Keep(there),
+            Some(there) => ImportAction::Update(there, &self.update),
         }
-        let change = differing(&self.change, &there.event);
-        if change == EventPatch::default() {
-            ImportAction::Keep(there)
-        } else {
-            ImportAction::Update(there, Box::new(change))
+    }
+
+    /// Compares it with the existing event. Events of other organizers, and events found only by
+    /// time and title, are not changed.
+    fn compare(&mut self) {
+        if let Some(there) = &self.there
+            && there.event.own
+            && !self.twin
+        {
+            self.update = differing(&self.change, &there.event);
         }
     }
 }
@@ -93,6 +98,7 @@ pub(super) async fn find_items<'a>(
     find_existing(ctx, &mut items, to.to).await?;
     report.notes.extend(notes_without_uid(&items));
     compare_import(ctx, to, &mut items, &mut report.notes).await?;
+    items.iter_mut().for_each(ImportItem::compare);
     Ok(items)
 }
 
@@ -216,6 +222,7 @@ fn new_item<'a>(
         change,
         there: None,
         twin: false,
+        update: EventPatch::default(),
         met: ItemClashes::default(),
     };
     (item, without)

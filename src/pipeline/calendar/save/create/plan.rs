@@ -89,7 +89,7 @@ pub(super) fn checked_events(
     Ok(items)
 }
 
-/// Prefixes an error with the name of its item, if there are several: none of them is written.
+/// Prefixes an error with the name of its item if the call has several, none of which is written.
 fn in_context(several: bool, name: &str, error: Error) -> Error {
     if several { error.context(format!("nothing was written: item {name}")) } else { error }
 }

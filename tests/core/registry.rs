@@ -343,7 +343,7 @@ fn long_name_never_cuts_the_address() {
     }
 }
 
-/// Every flag word applies in some fixture.
+/// Each flag occurs in a fixture.
 #[test]
 fn every_flag_word_has_a_witness() {
     for (api, table, objects) in fixtures() {

@@ -391,11 +391,11 @@ impl McpClient {
             )),
             "lmstudio" => Some(format!("lmstudio://add_mcp?name={ENTRY}&config={}", encoded())),
             "vscode" | "vscode-insiders" => {
-                let scheme = if self.id == "vscode" { "vscode" } else { "vscode-insiders" };
                 let mut named = members(json!({"name": ENTRY}));
                 named.extend(entry);
-                let named = Value::from(named);
-                Some(format!("{scheme}:mcp/install?{}", percent(&named.to_string())))
+                // The programs have the schemes of their names here.
+                let named = percent(&Value::from(named).to_string());
+                Some(format!("{}:mcp/install?{named}", self.id))
             }
             _ => None,
         })

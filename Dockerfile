@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # The server as an image: only the program, run by an unprivileged user; the file system may be
-# read-only. See docs/serving.md and compose.yaml.
+# read-only. See docs/guide/serving.md and compose.yaml.
 
 FROM rust:1.95-bookworm AS build
 WORKDIR /daysheet

@@ -25,7 +25,7 @@ fast:
     cargo test --test core -- {{ prepend("--skip ", slow_tests) }}
     cargo test --test adapters
 
-# Rewrite stale generated files, except the vocabularies: the first run writes and fails, the second has to pass. A task that costs more than docs/requests.md says fails both.
+# Rewrite stale generated files, except the vocabularies: the first run writes and fails, the second has to pass. A task that costs more than docs/reference/requests.md says fails both.
 fix:
     -cargo test --test it -- generated:: levels::docs_describe_what_each_level_allows requests::
     cargo test --test it -- generated:: levels::docs_describe_what_each_level_allows requests::
@@ -44,14 +44,14 @@ lint:
 gate:
     .ci/run
 
-# Run all benchmarks of docs/benchmarks.md and write it (`just bench page --mail DIR` with tokens and budgets of your own mail), or some: `just bench tokens budget`. `cargo bench` lists them.
+# Run all benchmarks of docs/concepts/benchmarks.md and write it (`just bench page --mail DIR` with tokens and budgets of your own mail), or some: `just bench tokens budget`. `cargo bench` lists them.
 bench *names:
     if [ $# = 0 ]; then set -- page; fi; cargo bench -- "$@"
 
-# Set other people's servers beside ours on the same tasks, and write docs/peers.md; on Linux.
+# Set other people's servers beside ours on the same tasks, and write docs/concepts/peers.md; on Linux.
 peers *rows:
     cargo build --profile dist
-    tests/interop/peers/run target/dist/daysheet --page docs/peers.md "$@"
+    tests/interop/peers/run target/dist/daysheet --page docs/concepts/peers.md "$@"
 
 # Mutate one file and run the tests of its crate; of the program, the tests nearest to it, or those named.
 mutants file *tests:

@@ -2,7 +2,7 @@
 //! scenarios of one program.
 //!
 //! `cargo bench` lists the scenarios, `cargo bench -- NAME…` runs those named, and
-//! `cargo bench -- all` runs each. `cargo bench -- page` writes `docs/benchmarks.md`. Options come
+//! `cargo bench -- all` runs each. `cargo bench -- page` writes `docs/concepts/benchmarks.md`. Options come
 //! after the names and are passed to every scenario. One scenario runs in this process; several run
 //! in a process each, so that none inherits the memory of another. A scenario prints Markdown, and
 //! panics if it finds an error of the product.
@@ -38,7 +38,7 @@ struct Scenario {
     name: &'static str,
     /// The quantities that it measures, in a line.
     measures: &'static str,
-    /// True if `docs/benchmarks.md` shows it.
+    /// True if `docs/concepts/benchmarks.md` shows it.
     on_page: bool,
     run: fn() -> Pin<Box<dyn Future<Output = ()>>>,
 }
@@ -101,5 +101,5 @@ fn list() {
         println!("  {name:16} {measures}");
     }
     println!("  all              All of them.");
-    println!("  page             Those of docs/benchmarks.md, which it writes.");
+    println!("  page             Those of docs/concepts/benchmarks.md, which it writes.");
 }

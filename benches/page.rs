@@ -1,4 +1,4 @@
-//! `docs/benchmarks.md`: the output of the scenarios, below a head with date, machine and versions,
+//! `docs/concepts/benchmarks.md`: the output of the scenarios, below a head with date, machine and versions,
 //! and a plot for each table that has one. Options are passed to the scenarios.
 
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use crate::{SCENARIOS, plots};
 pub fn write(options: &[String]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut page = head(root, options);
-    let folder = root.join("docs/benchmarks");
+    let folder = root.join("docs/concepts/benchmarks");
     // Plots of a table that was removed must not stay.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
@@ -27,7 +27,7 @@ pub fn write(options: &[String]) {
         let text = with_plots(text.trim(), &folder);
         let _ = write!(page, "\n## {title}\n\n{}\n\n{text}\n", scenario.measures);
     }
-    fs::write(root.join("docs/benchmarks.md"), page).unwrap();
+    fs::write(root.join("docs/concepts/benchmarks.md"), page).unwrap();
 }
 
 /// Returns the text with a plot below each heading whose table has one.

@@ -155,7 +155,7 @@ impl ProviderConnector for Providers {
             "google" if shared => {
                 Err(Error::argument("Gmail cannot open a mailbox with another sign-in").next(
                     "sign in to that mailbox itself, or set google.service_account \
-                         (docs/setup-google.md)",
+                         (docs/guide/setup-google.md)",
                 ))
             }
             #[cfg(feature = "google")]

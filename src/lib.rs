@@ -8,7 +8,7 @@
 //! `ical`. Long texts go through `body` and follow the document. `server` is MCP and
 //! nothing else; `cli` is the command line.
 //!
-//! `docs/architecture.md` has the invariants, and tests hold them: only
+//! `docs/concepts/architecture.md` has the invariants, and tests hold them: only
 //! `server` names rmcp, only `providers/` names a provider's SDK, and what stands
 //! in the first four groups below is pure and total.
 

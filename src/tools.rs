@@ -268,7 +268,7 @@ fn description(arg: &ToolArgument) -> Option<String> {
     }
 }
 
-/// Returns the page `docs/tools.md`.
+/// Returns the page `docs/reference/tools.md`.
 pub fn page() -> String {
     let mut page = String::from(
         "# Tools\n\n\

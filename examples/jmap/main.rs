@@ -1,9 +1,9 @@
-//! A third provider in about 830 lines: mail over plain JMAP (RFC 8620, RFC 8621), read-only, behind the
-//! same port as Gmail and Outlook.
+//! A third provider in about 830 lines: mail over plain JMAP (RFC 8620, RFC 8621), read-only,
+//! behind the same port as Gmail and Outlook.
 //!
 //! `JMAP_TOKEN=… cargo run --example jmap https://mail.example/jmap/session`
 //! lists the inbox of a JMAP server. To become part of the program, it would need a sign-in; see
-//! "Add a provider" in `docs/extending.md`.
+//! "Add a provider" in `docs/reference/extending.md`.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it got")]
 

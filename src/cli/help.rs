@@ -62,7 +62,7 @@ Answers:
   DAYSHEET_RESERVE                 tokens of each budget that answers leave free (default: 0)
   DAYSHEET_TOKENIZER               o200k (default) or cl100k
   DAYSHEET_VALUES                  what an answer keeps longest, as tool=function, separated by
-                                   commas (docs/budget.md)
+                                   commas (docs/concepts/budget.md)
   DAYSHEET_STATS                   whether answers have their size in _meta: asked (default: if the
                                    request's _meta has daysheet/stats: true) or always
   DAYSHEET_OUTPUTS                 where shortened answers are stored in full: memory (default)

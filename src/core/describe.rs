@@ -233,7 +233,7 @@ pub fn summary(table: &Table) -> Value {
     })
 }
 
-/// Returns the page `docs/tables.md`.
+/// Returns the page `docs/reference/tables.md`.
 pub fn tables_page() -> String {
     let mut page = String::from(
         "# Tables\n\n\

@@ -21,7 +21,7 @@ pub enum Format {
     /// Compact JSON with the same keys and columns in the same order, plus the provider's ids and
     /// long texts.
     Json,
-    /// STC, version 1: one line with the same content as JSON (`docs/stc.md`).
+    /// STC, version 1: one line with the same content as JSON (`docs/reference/stc.md`).
     Stc,
 }
 

@@ -75,7 +75,7 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         redirect_path: "/",
         explain: |_| None,
         client_id: "DAYSHEET_GOOGLE_CLIENT_ID",
-        setup: "docs/setup-google.md",
+        setup: "docs/guide/setup-google.md",
         grants: "https://myaccount.google.com/connections",
         ends: "projects in Testing mode lose grants after 7 days",
     },
@@ -101,7 +101,7 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         redirect_path: "",
         explain: entra::trouble_of,
         client_id: "DAYSHEET_MICROSOFT_CLIENT_ID",
-        setup: "docs/setup-microsoft.md",
+        setup: "docs/guide/setup-microsoft.md",
         grants: "https://account.live.com/consent/Manage (personal account) or \
                  https://myapps.microsoft.com (work or school account)",
         ends: "a changed password, months without use or an administrator ends grants",

@@ -23,13 +23,13 @@ const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const VALID: i64 = 600;
 /// The step for the administrator, and the page about it.
 const ALLOW: &str = "let an administrator allow the account's client id these scopes, under \
-                     Security, API controls, Domain-wide delegation; docs/setup-google.md lists them";
+                     Security, API controls, Domain-wide delegation; docs/guide/setup-google.md lists them";
 
 /// Requests an access token for the user `email`.
 ///
 /// # Errors
-/// [`ErrorKind::Config`] for an invalid key, [`ErrorKind::Auth`] with the next step if Google refuses,
-/// [`ErrorKind::Network`], [`ErrorKind::Timeout`] or [`ErrorKind::Provider`].
+/// [`ErrorKind::Config`] for an invalid key, [`ErrorKind::Auth`] with the next step if Google
+/// refuses, [`ErrorKind::Network`], [`ErrorKind::Timeout`] or [`ErrorKind::Provider`].
 pub(super) async fn tokens(
     config: &Config,
     account: &ServiceAccount,
@@ -103,7 +103,7 @@ fn refused(account: &ServiceAccount, email: &str, refusal: &OAuthErrorResponse) 
         ),
         _ => (
             format!("Google refused a token of {account} for {email}"),
-            "see docs/setup-google.md, Service accounts".to_owned(),
+            "see docs/guide/setup-google.md, Service accounts".to_owned(),
         ),
     };
     Error::new(ErrorKind::Auth, why).next(next)

@@ -1,6 +1,6 @@
 //! The adapters: their requests to the services, and how they interpret responses.
 //!
-//! The invariants are numbered as in `docs/architecture.md`.
+//! The invariants are numbered as in `docs/concepts/architecture.md`.
 //!
 //! | files | subject | invariants |
 //! |---|---|---|

@@ -100,7 +100,7 @@ fn texts_have_the_reference_token_counts() {
 fn files_have_the_reference_token_counts() {
     for text in [
         include_str!("../../README.md"),
-        include_str!("../../docs/tools.md"),
+        include_str!("../../docs/reference/tools.md"),
         include_str!("../fixtures/gmail.json"),
         include_str!("../fixtures/outlook.json"),
         include_str!("../fixtures/sample-agenda.tsv"),

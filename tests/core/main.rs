@@ -1,6 +1,7 @@
 //! Logic without I/O: texts, times, queries, rows, notations, budgets.
 //!
-//! Each group of files with its subject; the numbers are the invariants of `docs/architecture.md`.
+//! Each group of files with its subject; the numbers are the invariants of
+//! `docs/concepts/architecture.md`.
 //!
 //! | files | subject | invariants |
 //! |---|---|---|

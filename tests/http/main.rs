@@ -1,6 +1,6 @@
 //! MCP over HTTP: eras, guards, people, sign-in, limits, pages. The harness is in `stage`.
 //!
-//! The numbers are the invariants of `docs/architecture.md`.
+//! The numbers are the invariants of `docs/concepts/architecture.md`.
 //!
 //! | files | subject | invariants |
 //! |---|---|---|

@@ -28,7 +28,7 @@ import budget_messages
 import interop
 import npm_partners
 
-sys.path.insert(0, os.path.join(interop.HERE, "..", "..", "docs", "stc"))
+sys.path.insert(0, os.path.join(interop.HERE, "..", "..", "docs", "reference", "stc"))
 import stc  # noqa: E402
 
 checks = interop.Checks("budgets")

@@ -1,9 +1,9 @@
-"""Interop part: STC, between Daysheet and the decoders of docs/stc/.
+"""Interop part: STC, between Daysheet and the decoders of docs/reference/stc/.
 
     notations.py BINARY
 
-100,000 random JSON values become STC by `daysheet convert`, and docs/stc/stc.py and
-docs/stc/stc.ts (run by Node) read them back. What is compared keeps the lexemes of
+100,000 random JSON values become STC by `daysheet convert`, and docs/reference/stc/stc.py and
+docs/reference/stc/stc.ts (run by Node) read them back. What is compared keeps the lexemes of
 numbers, and the order and number of members. Then Daysheet reads STC that a writer
 of this file makes, spelled as the definition's own encoder spells it; and texts with
 something wrong in them are refused by all three readers or by none.
@@ -18,7 +18,7 @@ import sys
 
 import interop
 
-DOCS = os.path.join(interop.HERE, "..", "..", "docs", "stc")
+DOCS = os.path.join(interop.HERE, "..", "..", "docs", "reference", "stc")
 sys.path.insert(0, DOCS)
 import stc  # noqa: E402
 
@@ -172,8 +172,8 @@ def main():
         ours = [convert(text, "--to", "stc", "--from", "json") for text in texts]
         for mark in ["]{", " / ", ": {", ": ["]:
             checks.that(f"there are enough of `{mark}`", sum(map(str.count, ours, [mark] * len(ours))) > 5_000)
-        checks.that("docs/stc/stc.py reads them", list(map(judged_by_python, ours)) == wanted)
-        checks.that("docs/stc/stc.ts reads them", judged_by_node(ours) == wanted)
+        checks.that("docs/reference/stc/stc.py reads them", list(map(judged_by_python, ours)) == wanted)
+        checks.that("docs/reference/stc/stc.ts reads them", judged_by_node(ours) == wanted)
         back = [meant(convert(text, "--to", "json")) for text in ours]
         checks.that("Daysheet reads them", [{"value": value} for value in back] == wanted)
         two = [convert("{\"all\": %s, \"a b\": \"x y\"}" % text, "--to", "stc2") for text in texts]
@@ -186,7 +186,7 @@ def main():
         theirs = [written(judged["value"]) for judged in wanted]
         back = [meant(convert(text, "--to", "json", "--from", "stc")) for text in theirs]
         checks.that("Daysheet reads it", [{"value": value} for value in back] == wanted)
-        checks.that("docs/stc/stc.py reads it", list(map(judged_by_python, theirs)) == wanted)
+        checks.that("docs/reference/stc/stc.py reads it", list(map(judged_by_python, theirs)) == wanted)
 
     with checks.section("what is wrong"):
         good = [convert("{\"a\": %s}" % values.value(), "--to", "stc") for _ in range(WRONG)]

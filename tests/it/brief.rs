@@ -19,7 +19,7 @@ async fn brief_shows_a_day_in_one_answer() {
     // aliases, two lists of people and the calendars; Outlook takes a handful of requests.
     assert_eq!(session.sandbox.requests() - before, 49);
     // The answer matches the example in the documentation.
-    let docs = include_str!("../../docs/brief.md");
+    let docs = include_str!("../../docs/concepts/brief.md");
     let (_, example) = docs.split_once("```text\n").unwrap();
     let (example, _) = example.split_once("\n```").unwrap();
     // An output's id depends on the state folder.

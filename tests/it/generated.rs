@@ -77,8 +77,8 @@ fn removed_column_is_noticed() {
 #[test]
 fn pages_are_current() {
     let problems: Vec<_> = [
-        stale("docs/tables.md", describe::tables_page()),
-        stale("docs/tools.md", tools::page()),
+        stale("docs/reference/tables.md", describe::tables_page()),
+        stale("docs/reference/tools.md", tools::page()),
         stale("README.md", readme()),
         stale("tests/fixtures/tools_list.json", tool_list()),
     ]

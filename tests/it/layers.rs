@@ -208,11 +208,11 @@ fn heavy_work_on_texts_is_called_where_it_is_listed() {
 
 #[test]
 fn map_lists_every_module_in_its_layer() {
-    let map = include_str!("../../docs/architecture.md");
+    let map = include_str!("../../docs/concepts/architecture.md");
     for (module, layer) in LAYERS {
         let row = map.lines().find(|line| line.starts_with(&format!("| {layer} | `"))).unwrap();
         let there = ["`", "/`", ".rs`"].iter().any(|end| row.contains(&format!("`{module}{end}")));
-        assert!(there, "{module} is not in layer {layer} of docs/architecture.md");
+        assert!(there, "{module} is not in layer {layer} of docs/concepts/architecture.md");
     }
 }
 

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::support::{ME, Session, column, config};
 
-const WRITING: &str = include_str!("../../docs/writing.md");
+const WRITING: &str = include_str!("../../docs/guide/writing.md");
 
 /// Returns the texts between backticks as scopes, without their common prefix.
 fn spans(text: &str) -> BTreeSet<String> {
@@ -64,7 +64,7 @@ async fn docs_name_the_requested_scopes() {
             before[at] = now;
         }
     }
-    let line = include_str!("../../docs/setup-google.md")
+    let line = include_str!("../../docs/guide/setup-google.md")
         .lines()
         .find(|line| line.starts_with("- **Scopes**"))
         .unwrap();
@@ -72,7 +72,7 @@ async fn docs_name_the_requested_scopes() {
     named.remove("draft");
     assert_eq!(named, requested("google", false, AccessLevel::Draft), "{line}");
     // Microsoft's page lists the scopes of every level and kind of mailbox.
-    let rows = include_str!("../../docs/setup-microsoft.md")
+    let rows = include_str!("../../docs/guide/setup-microsoft.md")
         .lines()
         .skip_while(|line| !line.starts_with("| permission "))
         .skip(2)
@@ -220,8 +220,8 @@ async fn docs_describe_what_each_level_allows() {
             let (_, after) = rest.split_once("<!-- /levels -->").unwrap();
             let expected = format!("{before}{begin}{page}<!-- /levels -->{after}");
             if expected != WRITING {
-                std::fs::write("docs/writing.md", expected).unwrap();
-                panic!("docs/writing.md was stale and has been rewritten");
+                std::fs::write("docs/guide/writing.md", expected).unwrap();
+                panic!("docs/guide/writing.md was stale and has been rewritten");
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Tools, accounts, adapters and the program as a whole. Code without I/O is tested in
 //! `tests/core`, the adapters in `tests/adapters`, the sandbox in `tests/sandbox`.
 //!
-//! Each group of files with its subject; the numbers are the invariants of `docs/architecture.md`.
+//! Each group of files with its subject; the numbers are the invariants of
+//! `docs/concepts/architecture.md`.
 //!
 //! | files | subject | invariants |
 //! |---|---|---|

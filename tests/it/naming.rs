@@ -1,5 +1,5 @@
-//! Words retired from identifiers, which use the terms of `docs/glossary.md` instead. Comments and
-//! texts in quotes are not checked.
+//! Words retired from identifiers, which use the terms of `docs/reference/glossary.md` instead.
+//! Comments and texts in quotes are not checked.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! Proof of the promises in README, `docs/writing.md`, `docs/serving.md` and
-//! `docs/architecture.md`: each section ends with a comment `held by:`, and the tests and files it
-//! names exist.
+//! Proof of the promises in README, `docs/guide/writing.md`, `docs/guide/serving.md` and
+//! `docs/concepts/architecture.md`: each section ends with a comment `held by:`, and the tests and
+//! files it names exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,12 @@ use std::path::{Path, PathBuf};
 const SUITES: [&str; 6] =
     ["tests/core", "tests/adapters", "tests/sandbox", "tests/auth", "tests/it", "tests/http"];
 
-const DOCS: [&str; 4] = ["README.md", "docs/writing.md", "docs/serving.md", "docs/architecture.md"];
+const DOCS: [&str; 4] = [
+    "README.md",
+    "docs/guide/writing.md",
+    "docs/guide/serving.md",
+    "docs/concepts/architecture.md",
+];
 
 /// Returns the names in the comments `<!-- held by: … -->` of a section.
 fn holders(section: &str) -> Vec<&str> {

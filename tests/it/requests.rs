@@ -5,8 +5,8 @@
 //! back every response until the whole process waits. The requests that arrive until then are one
 //! step, because none of them depends on another's response.
 //!
-//! The figures are committed as `docs/requests.md`. Lower figures are rewritten; a task with more
-//! requests, steps, bytes or tokens than before fails.
+//! The figures are committed as `docs/reference/requests.md`. Lower figures are rewritten; a task
+//! with more requests, steps, bytes or tokens than before fails.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -25,7 +25,7 @@ use crate::generated::{path, stale};
 use crate::support::{ME, Session};
 
 /// The page of all figures.
-const PAGE: &str = "docs/requests.md";
+const PAGE: &str = "docs/reference/requests.md";
 /// The sample's private mailbox at each provider.
 const PROVIDERS: [(&str, SandboxUser); 2] = [
     ("Gmail", SandboxUser::These(&[("google", ME)])),

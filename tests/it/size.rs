@@ -1,5 +1,5 @@
-//! The lines of Rust in each area, held to `docs/size.md`. Other languages and documentation are not
-//! counted.
+//! The lines of Rust in each area, held to `docs/reference/size.md`. Other languages and
+//! documentation are not counted.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ fn area_of<'a>(path: &str, areas: &BTreeMap<&'a str, usize>) -> Option<&'a str> 
 #[test]
 fn areas_have_the_size_that_the_table_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let document = fs::read_to_string(root.join("docs/size.md")).unwrap();
+    let document = fs::read_to_string(root.join("docs/reference/size.md")).unwrap();
     let expected = table(&document);
     let mut found: BTreeMap<&str, usize> = expected.keys().map(|area| (*area, 0)).collect();
     let mut files = Vec::new();
@@ -59,7 +59,7 @@ fn areas_have_the_size_that_the_table_says() {
     }
     assert!(
         wrong.is_empty(),
-        "write the new size into docs/size.md, with the reason if it grew:\n{}",
+        "write the new size into docs/reference/size.md, with the reason if it grew:\n{}",
         wrong.join("\n")
     );
 }

@@ -1,7 +1,7 @@
-//! Turns of phrase that no native technical writer would use in a doc comment. `docs/style.md` has
-//! the rules; here is a rough check of the most frequent ones. It has false positives, so each
-//! folder has a number of flagged blocks that it must not exceed. Lower the number after a rewrite.
-//! Comments inside functions are not checked.
+//! Turns of phrase that no native technical writer would use in a doc comment.
+//! `docs/reference/style.md` has the rules; here is a rough check of the most frequent ones. It has
+//! false positives, so each folder has a number of flagged blocks that it must not exceed. Lower
+//! the number after a rewrite. Comments inside functions are not checked.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Documents as STC, and STC for any JSON value; the grammar is in `docs/stc.md`.
+//! Documents as STC, and STC for any JSON value; the grammar is in `docs/reference/stc.md`.
 //!
 //! [`encode`] writes the same keys, columns and values in the same order as `format: json`, with
 //! the `provider_id` and `text` of rows. STC is written on request, and read only by

@@ -6,7 +6,7 @@ Each client runs in print mode, with `daysheet serve --sandbox --access full`
 and a stand-in for its model's API that plays a script of tool calls
 (standin.py). The requests to the model show how it reads each answer, and
 recorder.py records the answers as Daysheet sends them. Both are compared with
-each other and with docs/clients.md. Everything is on 127.0.0.1. At the end the
+each other and with docs/reference/clients.md. Everything is on 127.0.0.1. At the end the
 part prints a table of the facts that it found. `--keep` writes the requests
 and the recordings into a folder.
 """
@@ -193,7 +193,7 @@ def missing(answer, reading):
 
 
 def joined(answer, reading):
-    """How a client joins the blocks of an answer, in the words of docs/clients.md."""
+    """How a client joins the blocks of an answer, in the words of docs/reference/clients.md."""
     blocks = [block.rstrip("\n") for block in answer.blocks]
     if all(any(text.startswith(block) for text in reading) for block in blocks):
         return "separate"
@@ -459,12 +459,12 @@ def table(found, node):
 
 
 def check_versions(chosen):
-    """Checks that the installed clients are those that docs/clients.md describes."""
-    page = open(os.path.join(ROOT, "docs", "clients.md"), encoding="utf-8").read()
+    """Checks that the installed clients are those that docs/reference/clients.md describes."""
+    page = open(os.path.join(ROOT, "docs", "reference", "clients.md"), encoding="utf-8").read()
     for driver in chosen:
         version, _ = drivers.installed(driver)
         name = driver.title.split(",")[0]
-        checks.that(f"{driver.title}: docs/clients.md is of {version}",
+        checks.that(f"{driver.title}: docs/reference/clients.md is of {version}",
                     f"| {name} {version} |" in page)
 
 

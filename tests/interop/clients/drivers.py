@@ -1,6 +1,6 @@
 """How each client is configured and started, in an empty home, on a stand-in.
 
-A driver also has the facts that docs/clients.md states about its client.
+A driver also has the facts that docs/reference/clients.md states about its client.
 """
 
 import dataclasses
@@ -29,7 +29,7 @@ class Driver:
     title: str
     package: str
     program: str
-    # Facts of docs/clients.md.
+    # Facts of docs/reference/clients.md.
     protocol: str
     start: object           # names of the tools that are offered at the start, None for all
     instructions: object    # "whole", "none", or the number of characters at the start

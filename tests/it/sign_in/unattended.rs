@@ -143,7 +143,7 @@ async fn service_account_acts_for_users_of_its_domain() {
                    --mailbox mira@example.com`";
     assert_eq!(search(&rest).await, missing);
     let without = "! Gmail cannot open a mailbox with another sign-in: sign in to that mailbox \
-                   itself, or set google.service_account (docs/setup-google.md)";
+                   itself, or set google.service_account (docs/guide/setup-google.md)";
     assert_eq!(answer(&rest, "accounts", add(ME)).await, without);
 }
 

@@ -1,5 +1,6 @@
-//! Parsing of both versions of STC, and of JSON. Text that violates the grammar in `docs/stc.md`
-//! is refused with the position of the error, and every declared count is checked.
+//! Parsing of both versions of STC, and of JSON. Text that violates the grammar in
+//! `docs/reference/stc.md` is refused with the position of the error, and every declared count is
+//! checked.
 //!
 //! The beginning of a text determines its version. Blanks are allowed between any two tokens, as
 //! in JSON, so every JSON text is STC too. Values have at most

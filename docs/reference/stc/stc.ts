@@ -1,5 +1,5 @@
 /**
- * Reads STC, version 1, as docs/stc.md defines it. Needs no package.
+ * Reads STC, version 1, as docs/reference/stc.md defines it. Needs no package.
  *
  *     parse('{name: "foo", rows[2]{id,ok}: 1,true / 2,false}')
  *

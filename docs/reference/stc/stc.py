@@ -1,4 +1,4 @@
-"""Reads STC, version 1, as docs/stc.md defines it. Needs Python 3.8 alone.
+"""Reads STC, version 1, as docs/reference/stc.md defines it. Needs Python 3.8 alone.
 
     loads('{name: "foo", rows[2]{id,ok}: 1,true / 2,false}')
 

@@ -140,7 +140,7 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
         "attendees",
         Text,
         "Everybody invited, as `Name <address>`, answer, and comment or proposed time; the first \
-         five and a count of the rest.",
+         five and a count of the rest, all with detail: full.",
     )
     .level(More)
     .untrusted(400)

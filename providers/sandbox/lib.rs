@@ -342,6 +342,7 @@ async fn prepare(options: SandboxOptions) -> Result<(TcpListener, ServerStart)> 
     let calendars = load::calendar::load(from, &addresses, &options.clock)?;
     report.events = calendars.events;
     report.skipped.extend(calendars.skipped);
+    report.colleagues = calendars.colleagues;
     let state =
         SharedState::new(mailboxes, calendars.agenda, options.faults, sign_in, options.clock);
     let ready = ServerStart { port, report, state: Arc::new(state) };

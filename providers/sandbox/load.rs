@@ -51,6 +51,9 @@ pub struct LoadReport {
     pub events: usize,
     /// Skipped files (or `file:number` for a message in an mbox, from 1), each with the reason.
     pub skipped: Vec<(String, String)>,
+    /// Addresses without a mailbox that the given calendars belong to: only their free and busy
+    /// times can be queried.
+    pub colleagues: Vec<String>,
 }
 
 /// Loads the mailboxes of a path, or the samples with their dates moved to `today` if given.

@@ -33,9 +33,15 @@ pub(super) async fn run(options: SandboxOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reports on stderr the files that could not be loaded.
+/// Reports on stderr the files that could not be loaded, and those that no mailbox shows.
 pub(super) fn report(report: &LoadReport) {
     for (file, why) in &report.skipped {
         eprintln!("daysheet: skipped {file}: {why}");
+    }
+    for address in &report.colleagues {
+        eprintln!(
+            "daysheet: {address} has no mailbox here, so only free and busy times of its calendars \
+             can be queried: rename the folder to a mailbox's address to list their events"
+        );
     }
 }

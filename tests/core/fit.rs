@@ -342,6 +342,46 @@ fn no_answer_exceeds_the_ceiling() {
     assert!(smaller.blocks[0].contains("\"to fit budget=8000: chunk 1 of"));
 }
 
+/// Each chunk names the limit that it reaches: words have many bytes per token, other texts few.
+#[test]
+fn each_chunk_names_its_own_limit() {
+    let mut rows = RowTable::new(&MESSAGE, MESSAGE.up_to(ColumnLevel::More));
+    for number in 1..=60 {
+        let word =
+            if number <= 30 { "communication ".repeat(20) } else { "🪿𓂀 7·".repeat(30) };
+        message(&mut rows, number, word.trim());
+    }
+    let document = Document { scalars: Vec::new(), tables: vec![rows] };
+    let response = WholeAnswer { document, ..WholeAnswer::default() };
+    let all = chunks(&response, &options(20_000, 1)).unwrap();
+    let first = &all[0].blocks[0];
+    assert!(first.contains("\"to fit 65536 bytes, which no budget raises: chunk 1"), "{first}");
+    let second = &all[all.len() / 2].blocks[0];
+    assert!(second.contains("\"to fit budget=20000: chunk"), "{second}");
+}
+
+/// Rows without times and senders are summarised by their names.
+#[test]
+fn index_names_the_rows_of_other_chunks() {
+    let mut rows = RowTable::new(&FOLDER, FOLDER.up_to(ColumnLevel::More));
+    for number in 1..=200 {
+        let cells = rows.columns().iter().map(|field| match field.name {
+            "id" => RowCell::Handle('f', number),
+            "name" => RowCell::Text(format!("Projects/{number}")),
+            _ => RowCell::Null,
+        });
+        rows.push(cells.collect(), RowExtra::default());
+    }
+    let document = Document { scalars: Vec::new(), tables: vec![rows] };
+    let response = WholeAnswer { document, ..WholeAnswer::default() };
+    let all = chunks(&response, &options(1_200, 1)).unwrap();
+    let notes = all[0].blocks.last().unwrap();
+    let line = notes.lines().find(|line| line.starts_with("chunk=2: ")).unwrap();
+    let (_, names) = line.split_once(", ").unwrap();
+    let (first, last) = names.split_once(" to ").unwrap();
+    assert!(first.starts_with("`Projects/") && last.starts_with("`Projects/"), "{line}");
+}
+
 /// Any text, and hostile samples.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![

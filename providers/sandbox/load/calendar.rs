@@ -86,6 +86,8 @@ pub(crate) struct LoadedCalendars {
     pub events: usize,
     /// Skipped files and entries, each with the reason.
     pub skipped: Vec<(String, String)>,
+    /// Addresses without a mailbox that a given path has calendars of.
+    pub colleagues: Vec<String>,
 }
 
 /// Loads the calendars for mailboxes with these addresses.
@@ -112,7 +114,12 @@ pub(crate) fn load(
         }
         CalendarSource::Nothing => {}
     }
-    Ok(loader.agenda(clock))
+    let mut loaded = loader.agenda(clock);
+    // Those of the samples are meant to have none.
+    if !matches!(from, CalendarSource::Path(_)) {
+        loaded.colleagues.clear();
+    }
+    Ok(loaded)
 }
 
 /// The files read so far.
@@ -220,7 +227,8 @@ impl CalendarLoader<'_> {
         }
         let known: BTreeSet<String> = self.addresses.iter().map(|it| it.to_lowercase()).collect();
         let others = files.keys().filter(|owner| !known.contains(*owner)).cloned();
-        let owners: Vec<String> = self.addresses.iter().cloned().chain(others).collect();
+        let colleagues: Vec<String> = others.collect();
+        let owners: Vec<String> = self.addresses.iter().chain(&colleagues).cloned().collect();
         let mut agenda = SandboxCalendars::new(clock.clone());
         let mut events = 0;
         for owner in owners {
@@ -252,7 +260,7 @@ impl CalendarLoader<'_> {
                 events += self.fill(&mut agenda, place, &owner, &files);
             }
         }
-        LoadedCalendars { agenda, events, skipped: self.skipped }
+        LoadedCalendars { agenda, events, skipped: self.skipped, colleagues }
     }
 
     /// Adds the entries of files to a calendar and returns their number. Of several versions of an

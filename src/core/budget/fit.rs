@@ -208,8 +208,9 @@ pub fn fit(
         let id = keep(&whole);
         (whole, id)
     });
-    // If the bytes run out first, advising a larger budget in the notes would be wrong.
-    let ceiling = is_over_ceiling(&whole, options).then_some(options.ceiling);
+    // Chunks reserve room for the longer form of the note.
+    let is_over = bytes_of(&whole.blocks) > options.ceiling;
+    let ceiling = is_over.then_some(options.ceiling);
     let limit = |options: &FitOptions<'_>| AnswerLimit { budget: options.stated_budget, ceiling };
     let stored = StoredAnswer { id: &id, starts: &kept.starts };
     let divide =
@@ -228,7 +229,11 @@ pub fn fit(
         &pieces,
         &chunk.chosen,
         &notes::NoteContext {
-            limit: limit(options),
+            // If the bytes run out first, advising a larger budget would be wrong.
+            limit: AnswerLimit {
+                ceiling: ceiling.filter(|_| chunk.is_full_by_bytes),
+                ..limit(options)
+            },
             chunk: (number, count),
             shortened,
             cuts: &cuts,
@@ -360,14 +365,6 @@ fn as_it_is(whole: &WholeBlocks, options: &FitOptions<'_>) -> Option<FittedAnswe
     })
 }
 
-/// Returns true if an answer reaches its byte limit before its budget, so that a larger budget
-/// would show no more.
-fn is_over_ceiling(whole: &WholeBlocks, options: &FitOptions<'_>) -> bool {
-    let (bytes, tokens) = (bytes_of(&whole.blocks), tokens_of(&whole.blocks, options.tokenizer));
-    // Compares `bytes / ceiling` with `tokens / budget`, without dividing.
-    bytes > options.ceiling && bytes * options.budget > tokens * options.ceiling
-}
-
 /// The cost of an answer without any item.
 struct FixedCost {
     /// Scalars and empty tables.
@@ -412,6 +409,8 @@ impl FixedCost {
 struct AnswerChunk {
     chosen: ChosenRenderings,
     planned: usize,
+    /// True if the bytes limit it more than the tokens.
+    is_full_by_bytes: bool,
 }
 
 /// The input from which chunks are produced.
@@ -481,7 +480,12 @@ impl ChunkSource<'_> {
             let bytes = bytes_of(&blocks) + 8 * index;
             let tokens = tokens_of(&blocks, options.tokenizer) + 1 + index;
             if tokens <= options.room && bytes <= options.ceiling {
-                return Ok(AnswerChunk { chosen, planned: plan.tokens() + document + reserved });
+                return Ok(AnswerChunk {
+                    chosen,
+                    planned: plan.tokens() + document + reserved,
+                    // Compares `bytes / ceiling` with `tokens / room`, without dividing.
+                    is_full_by_bytes: bytes * options.room > tokens * options.ceiling,
+                });
             }
             // Undo as much as is missing before writing again: writing and counting is the
             // expensive part.

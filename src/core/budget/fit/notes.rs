@@ -338,7 +338,8 @@ fn span(items: &[usize]) -> String {
     }
 }
 
-/// Summarizes items: the first and last day, the number of unread messages, the senders.
+/// Summarizes items: the first and last day, the number of unread messages, the senders. Items
+/// without any of these are summarized by the first and last name.
 fn summary(response: &WholeAnswer, pieces: &AnswerPieces, items: &[usize]) -> Vec<String> {
     let rows: Vec<(&RowTable, usize)> = items
         .iter()
@@ -376,6 +377,14 @@ fn summary(response: &WholeAnswer, pieces: &AnswerPieces, items: &[usize]) -> Ve
             line.push_str(&format!(" +{}", names.len() - NAMES));
         }
         parts.push(line);
+    }
+    // Folders, contacts and the like have neither times nor senders.
+    if parts.is_empty() {
+        let mut names = rows.iter().filter_map(|(table, row)| text(table, *row, "name"));
+        if let Some(first) = names.next() {
+            let last = names.next_back().map(|last| format!(" to {}", short(last)));
+            parts.push(format!("{}{}", short(first), last.unwrap_or_default()));
+        }
     }
     parts
 }

@@ -1,6 +1,6 @@
-//! Proof of the promises in README, `docs/guide/writing.md`, `docs/guide/serving.md` and
-//! `docs/concepts/architecture.md`: each section ends with a comment `held by:`, and the tests and
-//! files it names exist.
+//! The tests that hold the invariants of `docs/concepts/architecture.md`: each invariant names them in
+//! parentheses at its end, and they exist. Examples of all pages are run (`examples`), and generated
+//! parts are compared with the code (`generated`, `levels`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,43 +9,8 @@ use std::path::{Path, PathBuf};
 const SUITES: [&str; 6] =
     ["tests/core", "tests/adapters", "tests/sandbox", "tests/auth", "tests/it", "tests/http"];
 
-const DOCS: [&str; 4] = [
-    "README.md",
-    "docs/guide/writing.md",
-    "docs/guide/serving.md",
-    "docs/concepts/architecture.md",
-];
-
-/// Returns the names in the comments `<!-- held by: … -->` of a section.
-fn holders(section: &str) -> Vec<&str> {
-    let comments = section.split("<!-- held by:").skip(1);
-    comments.flat_map(|rest| rest.split("-->").next().unwrap().split_whitespace()).collect()
-}
-
-/// Returns the tests that numbered paragraphs name in backticks: `module::test`.
-fn tests(section: &str) -> Vec<&str> {
-    let numbered = section.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
-    let code = numbered.flat_map(|line| line.split('`').skip(1).step_by(2));
-    let name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == ':';
-    code.filter(|code| code.contains("::") && code.chars().all(name)).collect()
-}
-
-/// Returns the sections of a document; lines of code are not headings.
-fn sections(text: &str) -> Vec<String> {
-    let mut sections = vec![String::new()];
-    let mut code = false;
-    for line in text.lines() {
-        code ^= line.starts_with("```");
-        if !code && line.starts_with('#') {
-            sections.push(String::new());
-        }
-        let section = sections.last_mut().unwrap();
-        section.push_str(line);
-        section.push('\n');
-    }
-    sections.retain(|section| section.lines().skip(1).any(|line| !line.trim().is_empty()));
-    sections
-}
+/// The proof of an invariant that no test can hold.
+const OTHER_PROOFS: [&str; 2] = ["by review", "lints in `Cargo.toml`"];
 
 fn files(path: PathBuf, into: &mut Vec<PathBuf>) {
     if path.is_dir() {
@@ -67,54 +32,42 @@ fn has_test(paths: impl IntoIterator<Item = PathBuf>, name: &str) -> bool {
 }
 
 fn exists(root: &Path, name: &str) -> bool {
-    if let Some(lint) = name.strip_prefix("lint:") {
-        let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-        return manifest.contains(&format!("\n{lint} = \"deny\""));
-    }
-    if let Some(test) = name.strip_prefix("unit:") {
-        return has_test([root.join("src"), root.join("providers")], test);
-    }
     if let Some(file) = name.strip_prefix("transcripts::") {
         return root.join("tests/transcripts").join(file).with_extension("txt").exists();
     }
-    match name.rsplit_once("::") {
-        Some((module, test)) => {
-            let module = module.replace("::", "/");
-            has_test(
-                SUITES.iter().flat_map(|suite| {
-                    let path = root.join(suite).join(&module);
-                    [path.with_extension("rs"), path]
-                }),
-                test,
-            )
-        }
-        None => name.contains('/') && root.join(name).exists(),
-    }
+    let Some((module, test)) = name.rsplit_once("::") else {
+        return name.contains('/') && root.join(name).exists();
+    };
+    let module = module.replace("::", "/");
+    let paths = SUITES.iter().flat_map(|suite| {
+        let path = root.join(suite).join(&module);
+        [path.with_extension("rs"), path]
+    });
+    has_test(paths, test)
 }
 
 #[test]
-fn every_section_names_existing_tests() {
+fn every_invariant_names_existing_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/concepts/architecture.md")).unwrap();
+    let invariants: Vec<&str> =
+        page.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).collect();
     let mut wrong = Vec::new();
-    let mut named = 0;
-    for doc in DOCS {
-        for section in sections(&fs::read_to_string(root.join(doc)).unwrap()) {
-            let heading = section.lines().next().unwrap();
-            let holders = holders(&section);
-            if holders.is_empty() {
-                wrong.push(format!("{doc}: `{heading}` has no `<!-- held by: … -->`"));
-            }
-            if holders == ["nothing", "is", "promised", "here"] {
-                continue;
-            }
-            for name in holders.into_iter().chain(tests(&section)) {
-                named += 1;
-                if !exists(root, name) {
-                    wrong.push(format!("{doc}: `{heading}`: there is no {name}"));
-                }
+    for (at, invariant) in invariants.iter().enumerate() {
+        let (number, _) = invariant.split_once(". ").unwrap();
+        assert_eq!(number, (at + 1).to_string(), "{invariant}");
+        let proof = invariant.rsplit_once(" (").and_then(|(_, proof)| proof.strip_suffix(')'));
+        let proof = proof.unwrap_or_else(|| panic!("no tests at the end: {invariant}"));
+        if OTHER_PROOFS.contains(&proof) {
+            continue;
+        }
+        for name in proof.split(", ") {
+            let name = name.trim_matches('`');
+            if !exists(root, name) {
+                wrong.push(format!("{number}: there is no {name}"));
             }
         }
     }
-    assert!(named > 100, "{named}");
     assert_eq!(wrong, Vec::<String>::new());
+    assert!(invariants.len() >= 38, "{}", invariants.len());
 }

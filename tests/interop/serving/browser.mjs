@@ -103,7 +103,8 @@ async function look(name) {
   }
   if (at.pictures && PICTURED.includes(name)) {
     await page.setViewportSize({ width: 900, height: 1150 });
-    await page.screenshot({ path: join(at.pictures, `${name}.png`) });
+    const scheme = at.scheme === "dark" ? "-dark" : "";
+    await page.screenshot({ path: join(at.pictures, `${name}${scheme}.png`) });
   }
 }
 
@@ -171,6 +172,14 @@ const steps = {
     await look("connected");
     await page.reload();
     check("and listed", (await text("#accounts")).includes(at.email));
+    if (at.also) {
+      await press(`#connect-${at.also}`);
+      await press("#continue");
+      await page.waitForURL((url) => !url.href.startsWith(at.base));
+      await page.locator(`input[value="${at.addresses[at.also]}"]`).check();
+      await press('button[value="allow"]');
+      await page.goto(`${at.base}/accounts`);
+    }
     await look("accounts");
   },
   inspecting: async () => {

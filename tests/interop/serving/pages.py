@@ -5,7 +5,8 @@
 Somebody signs in through their issuer, connects an account on the sandbox's consent page,
 inspects a call, sees what was sent, lowers their level, takes their data along and erases it:
 with the mouse, by the keyboard alone, without scripts, in light and dark. axe-core looks at
-every page. With PICTURES, a folder, pictures of the pages are left there.
+every page. With PICTURES, a folder, pictures of the pages with the sample mailboxes are left there,
+in light and dark; those of docs/images/ are made so.
 """
 
 import json
@@ -26,6 +27,29 @@ WAYS = {
     "keyboard": {"provider": "microsoft", "scripts": True, "scheme": "dark", "keyboard": True},
     "no scripts": {"provider": "google", "scripts": False, "scheme": "light"},
 }
+
+
+# The sample person's mailboxes, on the day that the samples are written around.
+SAMPLES = {"google": "mira@example.com", "microsoft": "mira@lindqvist-lamps.example"}
+NOW = "2026-11-16T11:05+01:00"
+
+
+def take_pictures(binary, issuer, chromium, folder):
+    """Leaves pictures of the pages of somebody who has connected the sample mailboxes."""
+    for scheme in ("light", "dark"):
+        sandbox = people.Sandbox(binary, None, 3600, sandbox_now=NOW)
+        port = interop.free_port()
+        base = f"http://127.0.0.1:{port}"
+        daysheet = interop.Daysheet(
+            binary, running=True, **sandbox.settings(), access="send", new_recipients="allow",
+            http_issuer=issuer.base, http_public_url=base, http_client_id="daysheet",
+            http_client_secret="secret")
+        stage.Instance(daysheet, port=port)
+        walk(f"pictures, {scheme}", {
+            "provider": "google", "also": "microsoft", "addresses": SAMPLES, "scripts": True,
+            "scheme": scheme, "base": base, "issuer": issuer.base, "chromium": chromium,
+            "person": "mira", "email": SAMPLES["google"], "hostile": "", "pictures": folder,
+            "token": issuer.token("mira", base + "/mcp", scope="daysheet:send")})
 
 
 def walk(name, settings):
@@ -69,8 +93,9 @@ def main():
                 walk(name, {
                     **way, "base": base, "issuer": issuer.base, "chromium": chromium,
                     "person": person.name, "email": person.addresses[way["provider"]],
-                    "token": token, "hostile": HOSTILE[:25],
-                    "pictures": os.environ.get("PICTURES") if name == "mouse" else None})
+                    "token": token, "hostile": HOSTILE[:25]})
+        if folder := os.environ.get("PICTURES"):
+            take_pictures(sys.argv[1], issuer, chromium, folder)
     checks.close()
 
 

@@ -94,11 +94,13 @@ def write_mail(people, messages):
 class Sandbox:
     """The sandbox as a process of its own, and a relay before its sign-ins that counts."""
 
-    def __init__(self, binary, root, token_life):
-        bare = interop.Daysheet(binary, running=True)
+    def __init__(self, binary, root, token_life, **settings):
+        """With the mail and calendars of a folder, or the samples if `root` is None."""
+        bare = interop.Daysheet(binary, running=True, **settings)
         self.port = interop.free_port()
+        loaded = ["--mail", root, "--calendar", root] if root else []
         interop.start_server(
-            [bare.binary, "sandbox", "--port", str(self.port), "--mail", root, "--calendar", root,
+            [bare.binary, "sandbox", "--port", str(self.port), *loaded,
              "--token-life", str(token_life)], self.port, env=bare.env)
         self.base = f"http://127.0.0.1:{self.port}"
         self.lock = threading.Lock()

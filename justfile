@@ -89,6 +89,11 @@ _nearest file:
 doc *args:
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items --all-features --locked "$@"
 
+# Build the pages of docs/ as a site, below target/site; installs mdBook if it is missing.
+docs:
+    mdbook --version >/dev/null 2>&1 || cargo install mdbook --version 0.5.4 --locked
+    mdbook build
+
 # Show the main job on the sandbox.
 demo *args:
     cargo run -- demo "$@"

@@ -2,10 +2,10 @@
 //! scenarios of one program.
 //!
 //! `cargo bench` lists the scenarios, `cargo bench -- NAME…` runs those named, and
-//! `cargo bench -- all` runs each. `cargo bench -- page` writes `docs/concepts/benchmarks.md`. Options come
-//! after the names and are passed to every scenario. One scenario runs in this process; several run
-//! in a process each, so that none inherits the memory of another. A scenario prints Markdown, and
-//! panics if it finds an error of the product.
+//! `cargo bench -- all` runs each. `cargo bench -- page` writes `docs/concepts/benchmarks.md`.
+//! Options come after the names and are passed to every scenario. One scenario runs in this
+//! process; several run in a process each, so that none inherits the memory of another. A scenario
+//! prints Markdown, and panics if it finds an error of the product.
 
 #![recursion_limit = "256"]
 #![allow(

@@ -1,5 +1,5 @@
-//! `docs/concepts/benchmarks.md`: the output of the scenarios, below a head with date, machine and versions,
-//! and a plot for each table that has one. Options are passed to the scenarios.
+//! `docs/concepts/benchmarks.md`: the output of the scenarios, below a head with date, machine and
+//! versions, and a plot for each table that has one. Options are passed to the scenarios.
 
 use std::fmt::Write as _;
 use std::fs;

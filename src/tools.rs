@@ -1,9 +1,9 @@
 //! The tools: names, effects and arguments, and the reading of calls.
 //!
 //! Each tool is declared once (`tool!`). The declaration generates the struct for the pipeline, the
-//! JSON Schema, the docs, the README's list and the reader of its arguments. Clients may show a
-//! model only the name and the first sentence, so the name explains itself and the first sentence
-//! is enough to choose the tool.
+//! JSON Schema, the docs and the reader of its arguments. Clients may show a model only the name and
+//! the first sentence, so the name explains itself and the first sentence is enough to choose the
+//! tool.
 //!
 //! Arguments are read leniently (numbers and switches as text, camelCase names, a single text for a
 //! list) and checked strictly: unknown arguments are refused with a list of the known ones. This
@@ -315,15 +315,4 @@ fn line(arg: &ToolArgument, within: &str) -> String {
     let required = if arg.required { "Required. " } else { "" };
     let meaning = format!("{required}{}", arg.doc.replace('|', "\\|"));
     format!("| `{within}{}` | {takes} | {} |\n", arg.name, meaning.trim_end())
-}
-
-/// Returns the tool list of the README: a line per tool.
-pub fn summary() -> String {
-    TOOLS
-        .iter()
-        .map(|tool| {
-            let names: Vec<_> = tool.args.iter().map(|arg| arg.name).collect();
-            format!("- **{}** ({}): {}\n", tool.name, names.join(", "), tool.doc)
-        })
-        .collect()
 }

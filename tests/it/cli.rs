@@ -40,43 +40,6 @@ fn run(
     )
 }
 
-/// The README's calls work in sequence as written, its examples match the program's answers, and
-/// its client settings are valid.
-#[cfg(unix)]
-#[test]
-fn readme_examples_are_true() {
-    let readme = include_str!("../../README.md");
-    let home = TempDir::new().unwrap();
-    let calls: Vec<_> = readme.lines().filter(|line| line.starts_with("daysheet call ")).collect();
-    assert_eq!(calls.len(), 6);
-    for call in calls {
-        let program = env!("CARGO_BIN_EXE_daysheet");
-        let output = Command::new("sh")
-            .args(["-c", &format!("daysheet() {{ '{program}' \"$@\"; }}; {call}")])
-            .env("DAYSHEET_HOME", home.path())
-            .env("DAYSHEET_KEY_STORE", "file")
-            .env(clock::SETTING, clock::WRITTEN)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{call}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    for arguments in [
-        ["mail_search", "q=is:unread before:\"2026-11-12 20h00\"", "limit=4", "--sandbox"]
-            .as_slice(),
-        &["calendar_search", "from=2026-11-16 10h00", "to=2026-11-16", "limit=5", "--sandbox"],
-    ] {
-        let home = TempDir::new().unwrap();
-        let mut call = vec!["call"];
-        call.extend_from_slice(arguments);
-        let (code, out, err) = run(&home, &call, &[], "");
-        assert_eq!((code, err.as_str()), (0, ""), "{out}");
-        // An output's id depends on the state folder.
-        let id = out.split("output_read id=").nth(1).and_then(|rest| rest.split('"').next());
-        let expected = id.map_or(out.clone(), |id| out.replace(id, "kpe3ayevpe"));
-        assert!(readme.contains(&expected), "{out}");
-    }
-}
-
 #[test]
 fn audit_log_is_printed() {
     let home = TempDir::new().unwrap();

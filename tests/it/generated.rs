@@ -79,22 +79,12 @@ fn pages_are_current() {
     let problems: Vec<_> = [
         stale("docs/reference/tables.md", describe::tables_page()),
         stale("docs/reference/tools.md", tools::page()),
-        stale("README.md", readme()),
         stale("tests/fixtures/tools_list.json", tool_list()),
     ]
     .into_iter()
     .flatten()
     .collect();
     assert!(problems.is_empty(), "{problems:#?}");
-}
-
-/// Returns the README with its generated part rebuilt.
-fn readme() -> String {
-    let text = fs::read_to_string(path("README.md")).unwrap();
-    let (start, end) = ("<!-- tools: generated -->\n", "<!-- /tools -->");
-    let (head, rest) = text.split_once(start).unwrap();
-    let (_, tail) = rest.split_once(end).unwrap();
-    format!("{head}{start}{}{end}{tail}", tools::summary())
 }
 
 /// Returns the result of `tools/list`, so that changes to it show up in review.

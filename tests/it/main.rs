@@ -6,7 +6,7 @@
 //!
 //! | files | subject | invariants |
 //! |---|---|---|
-//! | `layers`, `circles`, `shape`, `naming`, `wording`, `promises`, `generated` | dependencies of modules and files; sizes of functions; retired words and turns; tests that the docs name; generated files | 1–4, 6, 10, 11 |
+//! | `layers`, `circles`, `shape`, `naming`, `wording`, `promises`, `docs`, `generated` | dependencies of modules and files; sizes of functions; retired words and turns; tests that the invariants name; links; generated files | 1–4, 6, 10, 11 |
 //! | `sender_auth` | findings about senders | 9 |
 //! | `both` | the same messages and queries give the same at both providers | 18 |
 //! | `outputs` | long answers are kept and can be read on | 13 |
@@ -21,7 +21,7 @@
 //! | `days` | whole calls at random instants: every weekday, summer time, ends of years | 38 |
 //! | `routes` | adapters use every route of the sandbox | |
 //! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; interrupted writes; cancelled calls; full disks | 16, 28, 29, 31 |
-//! | `server`, `cli`, `install` | the program, over its pipes and by its command line; entries in the settings of clients | 6, 29 |
+//! | `server`, `cli`, `install`, `examples` | the program, over its pipes and by its command line; entries in the settings of clients; the examples of the docs | 6, 29 |
 //!
 //! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox.
 
@@ -53,8 +53,10 @@ mod cli;
 mod config;
 mod days;
 mod discovery;
+mod docs;
 mod drafts;
 mod elicitation;
+mod examples;
 mod faults;
 mod files;
 mod free;

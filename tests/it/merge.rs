@@ -160,11 +160,11 @@ async fn slow_account_is_a_note() {
     );
 }
 
-/// The time limit of an account is the one in the README. (Tests use less.)
+/// The time limit of an account is the one that the page names. (Tests use less.)
 #[test]
-fn account_timeout_matches_the_readme() {
+fn account_timeout_matches_the_docs() {
     let text = format!("takes more than {} seconds", PATIENCE.as_secs());
-    assert!(include_str!("../../README.md").contains(&text), "{text}");
+    assert!(include_str!("../../docs/reference/queries.md").contains(&text), "{text}");
 }
 
 /// A search continues over pages without matches up to a limit, which it then reports.

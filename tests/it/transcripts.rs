@@ -42,7 +42,7 @@
 #![cfg(feature = "documents")]
 
 mod mailbox;
-mod shell;
+pub mod shell;
 mod stage;
 
 use std::path::{Path, PathBuf};

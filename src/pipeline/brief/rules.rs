@@ -1,9 +1,9 @@
 //! Sorts messages into those that need the reader, other unread ones, and newsletters. Takes plain
 //! data and returns positions; no I/O.
 //!
-//! `docs/concepts/brief.md` describes the rules. They use headers, states and addresses. The only part of a
-//! text that counts is a day that it names, and only among messages with equally good reasons, so
-//! that no message can ask to be shown first.
+//! `docs/concepts/brief.md` describes the rules. They use headers, states and addresses. The
+//! only part of a text that counts is a day that it names, and only among messages with equally
+//! good reasons, so that no message can ask to be shown first.
 
 use std::collections::{HashMap, HashSet};
 

@@ -14,34 +14,42 @@ use crate::common::clock;
 const SECRET: &str = "hunter2";
 
 /// Returns what each step prints: `| ` on stdout, `! ` on stderr, and `= ` its exit code unless 0.
-pub async fn answers<'t>(
+pub(super) async fn answers<'t>(
     steps: impl Iterator<Item = &'t str>,
     transcript: &Transcript<'_>,
 ) -> Vec<Vec<String>> {
     let home = TempDir::new().unwrap();
-    let program = Path::new(env!("CARGO_BIN_EXE_daysheet")).parent().unwrap();
     let mut all = Vec::new();
     for line in steps {
         let settings = transcript.head_lines("@ ").filter(|line| line.starts_with("DAYSHEET_"));
         let settings = settings.map(|line| line.split_once('=').unwrap());
-        let output = Command::new("sh")
-            .args(["-c", line])
-            .current_dir(home.path())
-            .env_clear()
-            .env("PATH", format!("{}:/usr/bin:/bin", program.display()))
-            .env("LC_ALL", "C.UTF-8")
-            .env("ROOT", env!("CARGO_MANIFEST_DIR"))
-            .env("DAYSHEET_HOME", home.path())
-            .env("DAYSHEET_KEY_STORE", "file")
-            .env("DAYSHEET_ZONE", "Europe/Berlin")
-            .env(clock::SETTING, clock::WRITTEN)
-            .envs(settings)
-            .output()
-            .await
-            .unwrap();
-        all.push(shown(&output, home.path()));
+        all.push(shown(&output(home.path(), line, settings).await, home.path()));
     }
     all
+}
+
+/// Runs a line for the shell in a state folder, with these settings and no other variables.
+pub async fn output<'t>(
+    home: &Path,
+    line: &str,
+    settings: impl IntoIterator<Item = (&'t str, &'t str)>,
+) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_daysheet")).parent().unwrap();
+    Command::new("sh")
+        .args(["-c", line])
+        .current_dir(home)
+        .env_clear()
+        .env("PATH", format!("{}:/usr/bin:/bin", program.display()))
+        .env("LC_ALL", "C.UTF-8")
+        .env("ROOT", env!("CARGO_MANIFEST_DIR"))
+        .env("DAYSHEET_HOME", home)
+        .env("DAYSHEET_KEY_STORE", "file")
+        .env("DAYSHEET_ZONE", "Europe/Berlin")
+        .env(clock::SETTING, clock::WRITTEN)
+        .envs(settings)
+        .output()
+        .await
+        .unwrap()
 }
 
 /// Returns an output as lines without its unstable parts, after checking that it has no secret,

@@ -1,0 +1,108 @@
+//! Runs the examples of the README and of `docs/` as a reader would.
+//!
+//! In a block of `console`, a line that begins with `$ ` is a line for the shell, and the lines below
+//! it are its whole output. The lines of a page run in one state folder, on the day around
+//! which the samples are written. A call on the sandbox without `$ ` must succeed.
+//! [`picture`] draws the recording in the README from the same program.
+//!
+//! If `DAYSHEET_ACCEPT` is set, the actual outputs become the expected ones: review the difference.
+
+#![cfg(all(unix, feature = "documents"))]
+
+mod picture;
+
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use futures_util::{StreamExt as _, stream};
+use regex::Regex;
+use tempfile::TempDir;
+
+use crate::docs::pages;
+use crate::transcripts::shell;
+
+/// Names of outputs and the words of fences differ between state folders; the pages have these.
+const OUTPUT: &str = "k7f3q9x2ab";
+const FENCE: &str = "x44dnpgv";
+
+static OUTPUTS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("(output_read id=|daysheet://output/)[a-z0-9]{10}").unwrap());
+static FENCES: LazyLock<Regex> = LazyLock::new(|| Regex::new("(?m)^<<<\\w+ (\\w+)$").unwrap());
+
+/// Returns the whole output of a line for the shell, without its unstable parts.
+async fn printed(home: &Path, line: &str) -> String {
+    let output = shell::output(home, line, []).await;
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    let text = text.replace(env!("CARGO_BIN_EXE_daysheet"), "/usr/local/bin/daysheet");
+    let text = OUTPUTS.replace_all(&text, format!("${{1}}{OUTPUT}")).into_owned();
+    let words: Vec<String> = FENCES.captures_iter(&text).map(|found| found[1].into()).collect();
+    words.iter().fold(text, |text, word| text.replace(word, FENCE))
+}
+
+/// Returns a page with the actual outputs of its examples, and their number.
+async fn with_outputs(page: &str) -> (String, usize) {
+    let home = TempDir::new().unwrap();
+    let (mut out, mut run) = (String::new(), 0);
+    let (mut is_console, mut is_output) = (false, false);
+    for line in page.lines() {
+        if line.starts_with("```") {
+            is_console = line == "```console" && !is_console;
+            is_output = false;
+        }
+        if is_console && line.starts_with("daysheet call ") && line.contains("--sandbox") {
+            let output = shell::output(home.path(), line, []).await;
+            assert!(output.status.success(), "{line}: {output:?}");
+            run += 1;
+        }
+        let command = line.strip_prefix("$ ").filter(|_| is_console);
+        if command.is_some() || !is_output {
+            out += &format!("{line}\n");
+        }
+        if let Some(command) = command {
+            out += &printed(home.path(), command).await;
+            is_output = true;
+            run += 1;
+        }
+    }
+    (out, run)
+}
+
+/// Compares a file with its actual text, or writes it.
+fn compare(path: &Path, actual: &str) -> Option<String> {
+    let expected = fs::read_to_string(path).unwrap_or_default();
+    if expected == actual {
+        return None;
+    }
+    if std::env::var_os("DAYSHEET_ACCEPT").is_some() {
+        fs::write(path, actual).unwrap();
+        return None;
+    }
+    let lines = expected.lines().zip(actual.lines());
+    let first = lines.enumerate().find(|(_, (expected, actual))| expected != actual);
+    Some(format!("{}: {first:?}", path.display()))
+}
+
+#[tokio::test]
+async fn examples_of_the_docs_are_what_the_program_prints() {
+    let checked = stream::iter(pages()).map(async |path| {
+        let (actual, run) = with_outputs(&fs::read_to_string(&path).unwrap()).await;
+        (compare(&path, &actual), run)
+    });
+    let checked: Vec<(Option<String>, usize)> = checked.buffered(4).collect().await;
+    let run: usize = checked.iter().map(|(_, run)| run).sum();
+    let wrong: Vec<String> = checked.into_iter().filter_map(|(wrong, _)| wrong).collect();
+    assert_eq!(wrong, Vec::<String>::new());
+    assert!(run >= 20, "only {run} examples were run");
+}
+
+#[tokio::test]
+async fn picture_shows_what_the_program_prints() {
+    let home = TempDir::new().unwrap();
+    let mut scenes = Vec::new();
+    for line in picture::SCENES {
+        scenes.push((*line, printed(home.path(), line).await));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/images/demo.svg");
+    assert_eq!(compare(&path, &picture::draw(&scenes)), None);
+}

@@ -118,6 +118,11 @@ impl Pipeline {
         &self.context.config
     }
 
+    /// Returns the rows of its person.
+    pub fn store(&self) -> &Store {
+        &self.context.store
+    }
+
     /// Carries out a request whose caller can be neither asked nor notified.
     ///
     /// # Errors

@@ -15,13 +15,24 @@ pub enum Confirmation {
     /// The question was closed without an answer. The user may not have seen it: some clients
     /// close questions by themselves if nobody is there.
     Unanswered,
-    /// The caller cannot be asked.
+    /// The user cannot be asked.
     Unavailable,
     /// This is a dry run: the call would ask the user.
     Planned,
-    /// The question ends this call, and the client will repeat the call with the answer. Nothing
-    /// may be written now.
+    /// The question ends this call, which has to be repeated for the answer to count. Nothing may
+    /// be written now.
     Later,
+}
+
+/// A request for the user's approval of a write.
+#[derive(Debug, Clone, Copy)]
+pub struct ApprovalRequest<'a> {
+    /// The question, in a few lines of plain text.
+    pub question: &'a str,
+    /// The outgoing text. Empty if the question contains it.
+    pub content: &'a str,
+    /// The reason why the write requires approval, for the model; may be empty.
+    pub reason: &'a str,
 }
 
 /// The caller of a tool.
@@ -29,6 +40,12 @@ pub enum Confirmation {
 pub trait ClientPrompts: Send + Sync {
     /// Asks the user to confirm something, in a few lines of plain text.
     async fn confirm(&self, question: &str) -> Confirmation;
+
+    /// Asks the user to approve a write that requires approval. A caller without questions may ask
+    /// outside the chat.
+    async fn approve(&self, request: &ApprovalRequest<'_>) -> Confirmation {
+        self.confirm(request.question).await
+    }
 
     /// Shows the user a page to open, with a short reason. Returns [`Confirmation::Yes`] if they
     /// agreed to open it; their actions on the page are unknown.
@@ -39,6 +56,16 @@ pub trait ClientPrompts: Send + Sync {
     /// Returns true if the client can show a question to the user.
     fn can_ask(&self) -> bool {
         false
+    }
+
+    /// Returns true if the user can approve a write, in the chat or outside it.
+    fn can_approve(&self) -> bool {
+        self.can_ask()
+    }
+
+    /// Returns the next step for the user if an approval outside the chat ended the call.
+    fn awaited_approval(&self) -> Option<String> {
+        None
     }
 
     /// Returns the number of bytes of an answer that the client passes on to its model, if it is
@@ -73,12 +100,30 @@ impl ClientPrompts for MaybeDryRun<'_> {
         }
     }
 
+    async fn approve(&self, request: &ApprovalRequest<'_>) -> Confirmation {
+        if !self.dry_run {
+            self.caller.approve(request).await
+        } else if self.caller.can_approve() {
+            Confirmation::Planned
+        } else {
+            Confirmation::Unavailable
+        }
+    }
+
     async fn open_page(&self, why: &str, page: &str) -> Confirmation {
         self.caller.open_page(why, page).await
     }
 
     fn can_ask(&self) -> bool {
         self.caller.can_ask()
+    }
+
+    fn can_approve(&self) -> bool {
+        self.caller.can_approve()
+    }
+
+    fn awaited_approval(&self) -> Option<String> {
+        self.caller.awaited_approval()
     }
 
     fn answer_limit(&self) -> Option<usize> {

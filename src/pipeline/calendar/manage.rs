@@ -122,7 +122,7 @@ async fn change_calendar(
     }
     let detail = match &rename {
         Some(name) => format!("to {}, in {}", short(name), owner.label),
-        None => format!("with all its events, in {}: {}", owner.label, no_undo(caller)),
+        None => format!("with all its events, in {}: {}", owner.label, no_undo(ctx, caller)),
     };
     let erases = rename.is_none();
     let op = match rename {

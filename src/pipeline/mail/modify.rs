@@ -131,7 +131,7 @@ pub(crate) async fn change_messages(
             let caller = &MaybeDryRun { caller, dry_run };
             let refused = refused_deletion(ctx, &works, caller).await?;
             if dry_run && refused.is_none() && works.iter().any(|one| !one.changes.is_empty()) {
-                choice.notes.push(note!("do=delete is permanent: {}", no_undo(caller)));
+                choice.notes.push(note!("do=delete is permanent: {}", no_undo(ctx, caller)));
             }
             refused
         }

@@ -266,6 +266,7 @@ async fn report_refusal(
         needs: AccessLevel::Send,
         what: "sending",
         question: question(draft),
+        content: draft.content.text.clone(),
         asks: AskPolicy::IfPossible,
         sent_from: Some(ready.account),
         instead: format!("ask the user to send {} in the mail program", ready.name),

@@ -2,7 +2,7 @@
 
 use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::WholeAnswer;
-use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::call::client::{ApprovalRequest, ClientPrompts, Confirmation};
 use daysheet_core::compose::people::ascii;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::flatten::{self, RowContext};
@@ -128,7 +128,7 @@ async fn delete_contact(
     }
     let plan = SettingsPlan {
         about: ObjectWrite { item: id_or_name, op: "delete", detail: "permanently" },
-        planned: &format!("permanently: {}", no_undo(caller)),
+        planned: &format!("permanently: {}", no_undo(ctx, caller)),
         table: None,
         id: &id,
         change: SettingsChange::DeleteContact { id: id.clone() },
@@ -235,7 +235,8 @@ async fn approve_look_alikes(
         short(&address.email),
         owner.account.email
     );
-    let why = match caller.confirm(&question).await {
+    let request = ApprovalRequest { question: &question, content: "", reason: "" };
+    let why = match caller.approve(&request).await {
         Confirmation::Yes => return Ok(Some(address.email)),
         Confirmation::Planned => {
             owner.late_notes().extend([note, WILL_ASK.into()]);
@@ -244,7 +245,7 @@ async fn approve_look_alikes(
         Confirmation::No => "the user declined",
         Confirmation::Unanswered => "nobody confirmed",
         Confirmation::Unavailable => "this client cannot ask the user",
-        // The question ends the call; the client repeats it with the answer.
+        // The question ends the call, which is repeated once there is an answer.
         Confirmation::Later => return Err(Error::argument("the user is being asked")),
     };
     Err(Error::argument(format!("{note}, and {why}; nothing was done"))

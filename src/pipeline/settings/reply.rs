@@ -50,6 +50,11 @@ struct ReplyPlan {
     is_rehearsed: bool,
 }
 
+/// Returns the text of an automatic reply.
+fn plain(html: &str) -> String {
+    daysheet_core::text::html::html(html, daysheet_core::text::html::TextStyle::Text, false).text
+}
+
 /// Returns the audience of an automatic reply, the cases in which the user is asked about it, and
 /// its lines in the question.
 fn answers(reply: &AutoReply, own: &str) -> (WriteAudience, AskPolicy, String) {
@@ -62,10 +67,6 @@ fn answers(reply: &AutoReply, own: &str) -> (WriteAudience, AskPolicy, String) {
             (who("any contact who writes to"), "contacts", AskPolicy::Always)
         }
         _ => (who("anybody who writes to"), "everybody", AskPolicy::Always),
-    };
-    let plain = |html: &str| {
-        daysheet_core::text::html::html(html, daysheet_core::text::html::TextStyle::Text, false)
-            .text
     };
     let body = match texts(reply) {
         None => line("Text", reply.html.as_deref().map(plain).as_deref()),
@@ -86,6 +87,7 @@ fn question(plans: &[ReplyPlan]) -> Option<(WriteAudience, GuardedWrite<'static>
     let mut asks = AskPolicy::IfPossible;
     // Accounts whose replies are the same share their lines.
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut contents: Vec<String> = Vec::new();
     for plan in plans.iter().filter(|plan| plan.after.on && plan.change.is_some()) {
         let own = plan.owner.account.email.as_str();
         let (some, when, lines) = answers(&plan.after, own);
@@ -98,6 +100,12 @@ fn question(plans: &[ReplyPlan]) -> Option<(WriteAudience, GuardedWrite<'static>
             Some((_, owners)) => owners.push(own),
             None => groups.push((lines, vec![own])),
         }
+        for html in [&plan.after.html, &plan.after.external].into_iter().flatten() {
+            let text = plain(html);
+            if !contents.contains(&text) {
+                contents.push(text);
+            }
+        }
     }
     let parts: Vec<String> = groups
         .iter()
@@ -109,6 +117,7 @@ fn question(plans: &[ReplyPlan]) -> Option<(WriteAudience, GuardedWrite<'static>
         needs: AccessLevel::Send,
         what: "replying automatically",
         question: parts.join("\n\n"),
+        content: contents.join("\n\n"),
         asks,
         sent_from: None,
         instead: BY_HAND.to_owned(),
@@ -494,6 +503,7 @@ pub(super) async fn set_signature(
                 short(&item),
                 line("Text", Some(&text))
             ),
+            content: text.clone(),
             asks: AskPolicy::IfPossible,
             sent_from: None,
             instead: BY_HAND.to_owned(),

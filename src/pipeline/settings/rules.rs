@@ -4,7 +4,7 @@
 //! and not changed. Rules that forward mail are never created.
 
 use daysheet_core::budget::WholeAnswer;
-use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::call::client::{ApprovalRequest, ClientPrompts};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{FolderKind, MailRule, RuleStep, SettingsChange};
 use daysheet_core::provider::{Account, MailCapabilities};
@@ -21,7 +21,7 @@ use super::target::{
     required_id, settable_columns, settings_row, write_settings,
 };
 use crate::pipeline::access::accounts::{account_named, owner_named};
-use crate::pipeline::access::erasure::refused_erasure;
+use crate::pipeline::access::erasure::{refused_erasure, refused_without_approval};
 use crate::pipeline::access::untrusted::is_tainted;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
@@ -42,6 +42,8 @@ const EXAMPLE: &str = "give set=[\"when=from:news@shop.example\", \"then=label:N
 const UNASKED: &str = "text that others may have written was shown recently, and this client cannot \
                        ask the user: label the mail or mark it important instead, or ask the user to make \
                        the rule in the mail program";
+/// The reason for asking about a rule.
+const SHOWN: &str = "text that others may have written was shown recently";
 /// The maximum width of a rule in a question, in columns.
 const QUESTION: usize = 300;
 
@@ -235,20 +237,25 @@ impl<'a> RuleWrite<'a> {
         let Some(hides) = hides(&self.rule) else {
             return Ok(None);
         };
-        if !caller.can_ask() && is_tainted(ctx).await? {
-            // Text of an unknown sender may be the reason for the rule.
-            return Ok(Some(UNASKED));
-        }
         let question = format!(
             "{} a rule of {}? It {hides}: {}",
             if self.op == "create" { "Create" } else { "Change" },
             self.owner.account.email,
             clip(cell(&self.detail), QUESTION).0
         );
-        if let Some(why) = refused_erasure(ctx, &question, caller).await? {
-            return Ok(Some(why));
+        // Text of an unknown sender may be the reason for the rule, so the access level alone does
+        // not count as consent.
+        let must = !caller.can_ask() && is_tainted(ctx).await?;
+        let refused = if must {
+            let request = ApprovalRequest { question: &question, content: "", reason: SHOWN };
+            refused_without_approval(&request, caller, UNASKED).await?
+        } else {
+            refused_erasure(ctx, &question, caller).await?
+        };
+        if refused.is_some() {
+            return Ok(refused);
         }
-        if self.with.dry_run && caller.can_ask() {
+        if self.with.dry_run && (must || ctx.config.always_confirm || caller.can_ask()) {
             self.owner.late_notes().push(WILL_ASK.into());
         }
         Ok(None)

@@ -13,7 +13,7 @@
 use std::collections::HashSet;
 
 use daysheet_core::access::AccessLevel;
-use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::call::client::{ApprovalRequest, ClientPrompts, Confirmation};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::flatten::RowContext;
 use daysheet_core::project::project;
@@ -104,6 +104,8 @@ pub(crate) struct GuardedWrite<'a> {
     /// The question to the user, without the new recipients: plain lines, the same for
     /// the same call. Untrusted text in it is cleaned and short.
     pub(crate) question: String,
+    /// The outgoing text, for an approval outside the chat.
+    pub(crate) content: String,
     pub(crate) asks: AskPolicy,
     /// The account whose sent mail determines who is new; any account if `None`.
     pub(crate) sent_from: Option<&'a Account>,
@@ -209,20 +211,21 @@ pub(crate) async fn decide_write(
     // Under `allow`, a new recipient is no reason to refuse.
     let is_doubtful = unsure && setting != NewRecipients::Allow;
     let new = people_line(new.iter());
+    let reason = if !is_doubtful {
+        format!("the settings require that the user approves {}", act.what)
+    } else if act.sent_from.is_some() {
+        format!("this mailbox has never written to {new}")
+    } else {
+        format!("it reaches people never written to ({new})")
+    };
     let refused = |why: &str| {
         let seen = if strangers {
             "text that others may have written was shown recently, and "
         } else {
             "and "
         };
-        let what = if !is_doubtful {
-            format!("the settings require that the user approves {}, and {why}", act.what)
-        } else if act.sent_from.is_some() {
-            format!("this mailbox has never written to {new}, {seen}{why}")
-        } else {
-            format!("it reaches people never written to ({new}), {seen}{why}")
-        };
-        Error::argument(what).next(by_hand(ctx, act))
+        let seen = if is_doubtful { seen } else { "and " };
+        Error::argument(format!("{reason}, {seen}{why}")).next(by_hand(ctx, act))
     };
     if unsure && setting == NewRecipients::Refuse {
         return Err(refused("the settings forbid it"));
@@ -237,7 +240,15 @@ pub(crate) async fn decide_write(
     if unsure {
         question.push_str(&format!("\nNever written to before: {new}"));
     }
-    match caller.confirm(&question).await {
+    let answer = if must {
+        let request =
+            ApprovalRequest { question: &question, content: &act.content, reason: &reason };
+        caller.approve(&request).await
+    } else {
+        // A write that needs no approval is not worth a page outside the chat.
+        caller.confirm(&question).await
+    };
+    match answer {
         Confirmation::Yes => Ok(WriteDecision::Agreed),
         Confirmation::Unavailable if must => Err(refused("this client cannot ask the user")),
         Confirmation::Unavailable => Ok(WriteDecision::Unasked),
@@ -251,7 +262,7 @@ pub(crate) async fn decide_write(
         }
         Confirmation::No => Ok(WriteDecision::Declined),
         Confirmation::Unanswered => Ok(WriteDecision::Unanswered),
-        // The question ends the call; the client repeats it with the answer.
+        // The question ends the call, which is repeated once there is an answer.
         Confirmation::Later => Err(Error::argument("the user is being asked")),
     }
 }

@@ -31,6 +31,11 @@ pub(crate) trait PlannedWrite {
     /// Describes the write in a question: its object, and the effect on it, which may be empty.
     fn description(&self, zone: &TimeZone) -> (String, String);
 
+    /// Returns the text that the write sends to other people, such as an event's description.
+    fn outgoing_text(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns the notes on the item that hold whether it is written or not.
     fn remarks(&self) -> Vec<Note> {
         Vec::new()
@@ -117,12 +122,15 @@ pub(crate) async fn agree<W: PlannedWrite>(
     for (_, audience) in &reaching {
         all.join(audience);
     }
-    let described = reaching.iter().map(|(item, _)| item.description(&ctx.config.zone)).collect();
+    let described: Vec<_> =
+        reaching.iter().map(|(item, _)| item.description(&ctx.config.zone)).collect();
+    let content = content(reaching.iter().map(|(item, _)| item.outgoing_text()), &described);
     let question = question(call, pending.len(), described);
     let guarded = GuardedWrite {
         needs: AccessLevel::Send,
         what: "writing an event with other people",
         question,
+        content,
         asks: AskPolicy::New,
         sent_from: None,
         instead: "ask the user to do it in the calendar program".to_owned(),
@@ -164,6 +172,23 @@ fn question(call: &WriteCall<'_>, all: usize, mut reaching: Vec<(String, String)
         lines.push(format!("and {more} more"));
     }
     lines.join("\n") + message
+}
+
+/// Returns the content of a request for approval: each item that has a text or that the question
+/// does not name, with its text.
+fn content<'t>(
+    texts: impl Iterator<Item = Option<&'t str>>,
+    described: &[(String, String)],
+) -> String {
+    let parts = texts.zip(described).enumerate().filter_map(|(at, (text, (what, effect)))| {
+        let text = text.filter(|text| !text.is_empty());
+        let item = if effect.is_empty() { what.clone() } else { format!("{what}: {effect}") };
+        match text {
+            Some(text) => Some(format!("{item}\n\n{text}")),
+            None => (at >= NAMED).then_some(item),
+        }
+    });
+    parts.collect::<Vec<_>>().join("\n\n")
 }
 
 /// Writes the items in order, or rehearses them. After a failed write that would also affect the

@@ -59,6 +59,10 @@ impl PlannedWrite for ReadyChange {
         (self.line.clone(), self.difference(zone))
     }
 
+    fn outgoing_text(&self) -> Option<&str> {
+        self.change.notes.as_deref()
+    }
+
     fn remarks(&self) -> Vec<Note> {
         self.notes.clone()
     }

@@ -101,6 +101,10 @@ impl PlannedWrite for NewEvent<'_> {
         (self.name.clone(), make::description(&self.made.change, zone))
     }
 
+    fn outgoing_text(&self) -> Option<&str> {
+        self.made.change.notes.as_deref()
+    }
+
     fn remarks(&self) -> Vec<Note> {
         self.made.notes.clone()
     }

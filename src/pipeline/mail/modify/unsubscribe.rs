@@ -3,7 +3,7 @@
 //! sent; else the user gets the link.
 
 use daysheet_core::budget::WholeAnswer;
-use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::call::client::{ApprovalRequest, ClientPrompts, Confirmation};
 use daysheet_core::call::progress;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::ids::MessageId;
@@ -69,7 +69,7 @@ pub(super) async fn leave_lists(
     note_untrusted_quote(ctx);
     if dry_run {
         for list in &lists {
-            report.outcomes.push(list.planned(caller.can_ask()));
+            report.outcomes.push(list.planned(caller.can_approve()));
         }
         report.notes.push("dry run: nothing was sent".into());
         return write_report(ctx, report).await;
@@ -84,7 +84,8 @@ pub(super) async fn leave_lists(
         Confirmation::Yes
     } else {
         let lines: Vec<String> = posts.iter().map(|list| list.question()).collect();
-        caller.confirm(&format!("Unsubscribe from:\n{}", lines.join("\n"))).await
+        let question = format!("Unsubscribe from:\n{}", lines.join("\n"));
+        caller.approve(&ApprovalRequest { question: &question, content: "", reason: "" }).await
     };
     if reply == Confirmation::Later {
         return Err(Error::new(ErrorKind::Argument, "the user is being asked"));
@@ -267,9 +268,9 @@ impl MailingList {
 
     /// Returns the outcome of a dry run: the outcome of the call, as far as it is known without a
     /// question.
-    fn planned(&self, can_ask: bool) -> ItemOutcome {
+    fn planned(&self, can_approve: bool) -> ItemOutcome {
         let detail = match &self.way {
-            UnsubscribeWay::Post(url) if !can_ask => return self.refused(CANNOT_ASK, url),
+            UnsubscribeWay::Post(url) if !can_approve => return self.refused(CANNOT_ASK, url),
             UnsubscribeWay::Mail(message) => {
                 format!("a draft to {}, for mail_send to send", short(&message.to))
             }

@@ -118,6 +118,13 @@ impl App {
         app
     }
 
+    /// Returns the app over the same rows with other settings, for its pages.
+    #[must_use]
+    #[cfg(feature = "http")]
+    pub fn with_config(&self, config: Config) -> Self {
+        Self::sharing(Arc::new(config), self.stores.clone(), self.upstream.share_of(LOCAL))
+    }
+
     /// Returns the rows of the app's person.
     pub fn store(&self) -> &Store {
         let [store, _] = &self.stores;

@@ -242,6 +242,7 @@ async fn run_with_settings(command: Command, config: Config) -> Result<ExitCode>
             let add = SignInArguments { provider, tenant, address: hint, mailbox, device };
             account::add(config, &add, no_browser).await
         }
+        Command::Approve => call::approve::run(config).await,
         Command::Audit { last, owner } => audit::run(config, last, owner.as_deref()).await,
         Command::Account(AccountCommand::List) => account::list(config).await,
         Command::Account(AccountCommand::Remove { account }) => {

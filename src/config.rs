@@ -141,6 +141,8 @@ pub struct Config {
     /// True if every write that reaches other people needs the user's approval, and is refused if
     /// the user cannot be asked.
     pub always_confirm: bool,
+    /// The way to approve a write if the client cannot show a question.
+    pub approve: ApprovalWay,
     /// True if mail may be written with pictures that load from other servers.
     pub remote_pictures: bool,
     /// The maximum number of messages sent within an hour.
@@ -210,6 +212,18 @@ pub enum NewRecipients {
     Refuse,
     /// The message is sent like any other.
     Allow,
+}
+
+/// The way to approve a write that needs the user's approval, if the client cannot show a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ApprovalWay {
+    /// On a page in the user's browser, or in a terminal.
+    #[default]
+    Page,
+    /// In a terminal.
+    Terminal,
+    /// Not at all: the write is refused.
+    Never,
 }
 
 /// The storage for the full text of shortened answers.
@@ -409,6 +423,14 @@ impl Config {
                 ],
             )?,
             always_confirm: settings.flag("confirm", ["possible", "always"], false)?,
+            approve: settings.choice(
+                "approve",
+                &[
+                    ("page", ApprovalWay::Page),
+                    ("terminal", ApprovalWay::Terminal),
+                    ("never", ApprovalWay::Never),
+                ],
+            )?,
             remote_pictures: settings.flag("remote_pictures", ["drop", "allow"], false)?,
             sends_per_hour: settings.number("sends_per_hour", 0..=10_000, 30)?,
             recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,

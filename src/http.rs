@@ -13,6 +13,7 @@ pub mod identity;
 mod lifetime;
 pub mod limits;
 pub mod listen;
+pub mod loopback;
 pub mod metrics;
 pub mod negotiate;
 mod outputs;

@@ -5,6 +5,7 @@
 //! a protocol error. rmcp handles both generations of the protocol: with `initialize`, and since
 //! 2026-07-28 without it.
 
+mod approval;
 #[cfg(feature = "http")]
 mod client_session;
 mod clients;
@@ -17,6 +18,7 @@ mod result;
 mod streamable;
 mod watch;
 
+pub use approval::{ApprovalPage, ShownPage};
 pub use clients::FORMAT;
 pub use handler::{INSTRUCTIONS, Server, WRITES_END};
 pub use listing::list;

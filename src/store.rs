@@ -50,5 +50,6 @@ pub use maintenance::transfer::TransferOutcome;
 pub use outputs::OutputRecord;
 pub use secrets::{account_identity, new_key};
 pub use tickets::TicketKind;
+pub use tickets::approvals::{APPROVAL_LASTS, ApprovalDecision, ApprovalId, WaitingWrite};
 pub use unfinished::WritingCall;
 pub use unfinished::lines::CutOff;

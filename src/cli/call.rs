@@ -1,5 +1,7 @@
 //! `daysheet call`: one tool call, printed block by block.
 
+pub(super) mod approve;
+
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -143,6 +143,8 @@ pub(super) enum Command {
     /// Maintain the database: migrate, back up, check, move, rotate keys.
     #[command(subcommand)]
     Store(store::StoreCommand),
+    /// Approve or refuse what your assistant asks to do, if its client cannot ask you.
+    Approve,
     /// Print the audit log: one line of JSON before and one after every write.
     Audit {
         /// Print only the last lines, at most this many.

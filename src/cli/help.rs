@@ -49,7 +49,9 @@ Access and sending:
                                    written to, once untrusted text has been shown
   DAYSHEET_CONFIRM                 possible (default): the user is asked before mail is sent if the
                                    client can ask; always: all that reaches other people needs the
-                                   user's approval, and is refused where the user cannot be asked
+                                   user's approval
+  DAYSHEET_APPROVE                 where the user approves such writes if the client cannot ask:
+                                   page (default; or in a terminal), terminal, or never
   DAYSHEET_REMOTE_PICTURES         drop (default) or allow remote pictures in written mail
   DAYSHEET_SENDS_PER_HOUR, DAYSHEET_RECIPIENTS_PER_HOUR
                                    caps (default: 30 and 200)

@@ -53,7 +53,10 @@ async fn terminated() {
 pub(super) async fn run(config: Config, sandboxed: &SandboxFlags) -> Result<ExitCode> {
     protect_memory();
     let (app, _sandbox) = App::open(config, sandboxed).await?;
+    let app = std::sync::Arc::new(app);
     let server = app.server();
+    #[cfg(feature = "http")]
+    let server = server.approved_on(std::sync::Arc::new(approval_page(&app)));
     let calls = server.calls();
     let ended = tokio::select! {
         ended = server.serve_stdio() => ended,
@@ -66,6 +69,14 @@ pub(super) async fn run(config: Config, sandboxed: &SandboxFlags) -> Result<Exit
     };
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)
+}
+
+/// Returns the page on which the user of this machine approves writes.
+#[cfg(feature = "http")]
+fn approval_page(app: &std::sync::Arc<App>) -> crate::http::loopback::LoopbackPages {
+    let browser = app.config.browser;
+    let open = move |link: &str| browser && open::that_detached(link).is_ok();
+    crate::http::loopback::LoopbackPages::new(app.clone(), Box::new(open))
 }
 
 /// Serves over HTTP until a signal.
@@ -127,7 +138,7 @@ pub(super) async fn run_pages(
         listen((std::net::Ipv4Addr::LOCALHOST, port).into(), &mut config, sandboxed).await?;
     let (app, _sandbox) = App::open(config, sandboxed).await?;
     let app = std::sync::Arc::new(app);
-    let link = crate::http::pages::link(app.store()).await?;
+    let link = crate::http::pages::link(app.store(), "/accounts").await?;
     let link = format!("http://{address}{link}");
     if app.config.browser && open::that_detached(&link).is_ok() {
         say!("Your pages opened in the browser. If they did not, open:");

@@ -1,4 +1,5 @@
-//! Web pages for people: signing in, connecting accounts, reviewing activity, downloading data.
+//! Web pages for people: signing in, connecting accounts, approving writes, reviewing activity,
+//! downloading data.
 //!
 //! Plain HTML without scripts. A page belongs to the person in the browser's session ([`session`]),
 //! and reads and changes that person's rows through their own app, as a call does. maud writes all
@@ -9,6 +10,7 @@
 
 mod accounts;
 mod activity;
+mod approve;
 mod connect;
 mod data;
 mod inspect;
@@ -48,6 +50,7 @@ pub(super) fn routes(service: Arc<HttpState>, public: Url) -> Router {
         .route("/accounts", get(accounts::list))
         .route("/accounts/disconnect", get(accounts::ask).post(accounts::disconnect))
         .route("/accounts/level", axum::routing::post(accounts::level))
+        .route("/approve", get(approve::show).post(approve::decide))
         .route("/accounts/activity", get(activity::show))
         .route("/accounts/data", get(data::show))
         .route("/accounts/export", get(data::export))

@@ -48,6 +48,7 @@ use super::settings::manage;
 use super::undo::undo_change;
 use super::write::interrupted::{self, run_recorded};
 use super::write::log::interrupted_calls;
+use super::write::report::{ItemOutcome, outcome_rows};
 use crate::accounts::steady;
 use crate::outputs::{self, StoredOutput};
 use crate::tools::mail::MailModify;
@@ -134,7 +135,10 @@ async fn answer_request(
         // Read before anything is written, so that a completed write can always be reported.
         secret: ctx.store.fence_secret().await?,
     };
-    let complete = find_or_build(ctx, &requested, action, budget, caller).await?;
+    let complete = match find_or_build(ctx, &requested, action, budget, caller).await {
+        Err(error) => waiting_response(ctx, &requested, caller, error, budget)?,
+        built => built?,
+    };
     let response = &complete.response;
     match note_untrusted(ctx, response).await {
         // A completed write is reported even if this cannot be stored.
@@ -158,11 +162,9 @@ async fn answer_request(
     let names_output = requested.asks_for_output() && whole.is_none();
     let whole = whole
         .or_else(|| names_output.then(|| WholeBlocks::kept(response, &requested.secret).text()));
+    let ids = accounts.into_iter().map(|account| account.id).collect();
     let output = match whole {
-        Some(whole) => {
-            let accounts = accounts.into_iter().map(|account| account.id).collect();
-            Some(keep_output(ctx, &call, &whole, accounts).await?)
-        }
+        Some(whole) => Some(keep_output(ctx, &call, &whole, ids).await?),
         None => None,
     };
     // The same data gives the same bytes, so a hash identifies an answer.
@@ -193,6 +195,26 @@ async fn answer_request(
         blocks: fitted.blocks,
         output,
     })
+}
+
+/// Returns the answer of a call that ended because its write waits for the user's approval, which
+/// is not a failure.
+///
+/// # Errors
+/// `error`, if the call ended for another reason.
+fn waiting_response(
+    ctx: &Context,
+    requested: &RequestedCall<'_>,
+    caller: &dyn ClientPrompts,
+    error: Error,
+    budget: usize,
+) -> Result<CompleteResponse> {
+    let next_step = caller.awaited_approval().ok_or(error)?;
+    let outcome = ItemOutcome::new(requested.call.tool, "approval", "waiting", next_step);
+    let rows = outcome_rows(ctx, &[outcome]);
+    let document = Document { scalars: Vec::new(), tables: vec![rows] };
+    let response = Arc::new(WholeAnswer { document, ..WholeAnswer::default() });
+    Ok(CompleteResponse { response, budget, is_fresh: true })
 }
 
 /// Returns the snapshot of which a further chunk is requested, or else carries out the call.

@@ -1,4 +1,5 @@
-//! Questions to the client of a running call: confirmation by elicitation.
+//! Questions to the client of a running call: confirmation by elicitation, and approval outside the
+//! chat ([`OutsideApproval`]) where the client shows no questions.
 //!
 //! Clients of older protocol versions are sent a request, and the call waits. Since 2026-07-28
 //! servers cannot send requests: the call ends with the question, and the client repeats it with
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::call::client::{ApprovalRequest, ClientPrompts, Confirmation};
 use daysheet_core::call::progress;
 use daysheet_core::error::Result;
 use daysheet_core::text::{TextKind, brief, shown};
@@ -25,8 +26,9 @@ use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::approval::{OutsideAnswer, OutsideApproval, ShownPage};
 use super::clients;
-use crate::store::{Store, TicketKind};
+use crate::store::{ApprovalId, Store, TicketKind};
 
 /// The name of the question in an answer's requests.
 const CONFIRM: &str = "confirm";
@@ -117,6 +119,8 @@ impl OpenQuestions {
 pub(super) struct ElicitingClient {
     peer: Peer<RoleServer>,
     questions: OpenQuestions,
+    /// The ways to approve outside the chat, if there are any.
+    outside: Option<OutsideApproval>,
     /// The tool with its arguments.
     call: String,
     /// True if the client can show a question to its user.
@@ -134,6 +138,8 @@ pub(super) struct ElicitingClient {
     asked: OnceLock<String>,
     /// The question to end the call with.
     pending: Mutex<Option<ElicitRequestParams>>,
+    /// The next step for the user if an approval outside the chat ends the call.
+    awaited: Mutex<Option<String>>,
 }
 
 /// Returns true if a state may be one of ours; any other was changed in transit.
@@ -151,6 +157,7 @@ impl ElicitingClient {
         params: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         questions: &OpenQuestions,
+        outside: Option<OutsideApproval>,
     ) -> std::result::Result<Self, ErrorData> {
         let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
         let call = format!("{} {arguments}", params.name);
@@ -165,6 +172,7 @@ impl ElicitingClient {
         Ok(Self {
             peer: context.peer.clone(),
             questions: questions.clone(),
+            outside,
             call,
             can_show: elicitation.as_ref().is_some_and(|can| can.url.is_some()),
             // A client that declares neither form nor URL mode supports forms.
@@ -177,6 +185,7 @@ impl ElicitingClient {
             answer: answer.map(reply),
             asked: OnceLock::new(),
             pending: Mutex::new(None),
+            awaited: Mutex::new(None),
         })
     }
 
@@ -224,11 +233,76 @@ impl ElicitingClient {
         match self.asked.get().zip(self.answer) {
             Some((asked, reply)) if *asked == digest(&self.call, &text(&question)) => reply,
             // The first call, or the question has changed since.
-            _ => {
-                let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-                *pending = Some(question);
-                Confirmation::Later
+            _ => self.end_with(question),
+        }
+    }
+
+    /// Returns the request to show a page to the user, for a reason.
+    fn page_question(&self, (why, page): (&str, &str)) -> ElicitRequestParams {
+        ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message: why.to_owned(),
+            url: page.to_owned(),
+            // The page's completion is not notified, so the id is never used again.
+            elicitation_id: digest(&self.call, page),
+        }
+    }
+
+    /// Lets the call end with a question.
+    fn end_with(&self, question: ElicitRequestParams) -> Confirmation {
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        *pending = Some(question);
+        Confirmation::Later
+    }
+
+    /// Lets the call end with the next step for the user.
+    fn end_waiting(&self, next_step: String) -> Confirmation {
+        let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        *awaited = Some(next_step);
+        Confirmation::Later
+    }
+
+    /// Asks for approval outside the chat. A client that can show a page gets its link, which the
+    /// model does not see.
+    async fn approve_outside(
+        &self,
+        outside: &OutsideApproval,
+        request: &ApprovalRequest<'_>,
+    ) -> Result<Confirmation> {
+        let write = outside.write(&self.call, request);
+        let (until, page) = match outside.look(&write).await? {
+            OutsideAnswer::Decided(answer) => return Ok(answer),
+            OutsideAnswer::Waiting { until, page } => (until, page),
+        };
+        if let Some(page) = page.as_ref().filter(|page| self.can_show && !page.is_open) {
+            match self.show_approval(page).await {
+                Confirmation::Yes => {
+                    if let Some(answer) = outside.wait(&ApprovalId::of(&write)).await? {
+                        return Ok(answer);
+                    }
+                }
+                Confirmation::No => {
+                    outside.refuse(&write).await?;
+                    return Ok(Confirmation::No);
+                }
+                Confirmation::Later => return Ok(Confirmation::Later),
+                // The user may not have seen the page, and can still open it.
+                Confirmation::Unanswered | Confirmation::Unavailable | Confirmation::Planned => {}
             }
+        }
+        Ok(self.end_waiting(outside.next_step(request.reason, until, page.as_ref())))
+    }
+
+    /// Shows the page of an approval. Returns [`Confirmation::Yes`] if the user agreed to open it.
+    async fn show_approval(&self, page: &ShownPage) -> Confirmation {
+        let url = page.link.as_ref().unwrap_or(&page.address).as_str();
+        let question = self.page_question(("Approve what Daysheet is about to do", url));
+        // Each link is new, so the answer to the question before cannot be matched by its digest.
+        // It decides nothing: the decision is made on the page.
+        match self.answer {
+            Some(answer) if self.by_answer && self.asked.get().is_some() => answer,
+            _ if self.by_answer => self.end_with(question),
+            _ => self.ask(question).await,
         }
     }
 }
@@ -282,18 +356,31 @@ impl ClientPrompts for ElicitingClient {
         if !self.can_show {
             return Confirmation::Unavailable;
         }
-        let question = ElicitRequestParams::UrlElicitationParams {
-            meta: None,
-            message: why.to_owned(),
-            url: page.to_owned(),
-            // The page's completion is not notified, so the id is never used again.
-            elicitation_id: digest(&self.call, page),
-        };
-        self.ask(question).await
+        self.ask(self.page_question((why, page))).await
+    }
+
+    async fn approve(&self, request: &ApprovalRequest<'_>) -> Confirmation {
+        match &self.outside {
+            Some(outside) if !self.can_ask => {
+                // An error ends the call like a wait, because nothing may be written without
+                // approval.
+                let answer = self.approve_outside(outside, request).await;
+                answer.unwrap_or_else(|error| self.end_waiting(error.to_string()))
+            }
+            _ => self.confirm(request.question).await,
+        }
     }
 
     fn can_ask(&self) -> bool {
         self.can_ask
+    }
+
+    fn can_approve(&self) -> bool {
+        self.can_ask || self.outside.is_some()
+    }
+
+    fn awaited_approval(&self) -> Option<String> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn answer_limit(&self) -> Option<usize> {

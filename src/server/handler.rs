@@ -34,6 +34,7 @@ use tokio::sync::Semaphore;
 use tracing::Instrument;
 use tracing::field::Empty;
 
+use super::approval::{ApprovalPage, OutsideApproval, PublicApprovalPage};
 #[cfg(feature = "http")]
 use super::client_session::SharedState;
 use super::clients::FORMAT;
@@ -80,6 +81,8 @@ pub struct Server {
     pipeline: Arc<Pipeline>,
     format: Format,
     questions: elicitation::OpenQuestions,
+    /// The page on which the user approves writes outside the chat.
+    page: Option<Arc<dyn ApprovalPage>>,
     /// Limits and counts the calls, over HTTP.
     watch: Option<Arc<dyn RequestWatch>>,
     /// Permits for running calls.
@@ -94,10 +97,12 @@ pub struct Server {
 impl Server {
     /// Creates a server over `pipeline`; `format` applies to calls that name none.
     pub fn new(pipeline: Arc<Pipeline>, format: Format) -> Self {
+        let pages = pipeline.config().pages.clone();
         Self {
             pipeline,
             format,
             questions: elicitation::OpenQuestions::default(),
+            page: pages.map(|url| Arc::new(PublicApprovalPage(url)) as Arc<dyn ApprovalPage>),
             watch: None,
             places: Arc::new(Semaphore::new(AT_ONCE)),
             calls: SessionCalls::default(),
@@ -111,6 +116,12 @@ impl Server {
     pub fn watched_by(self, watch: Arc<dyn RequestWatch>) -> Self {
         let places = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
         Self { watch: Some(watch), places, ..self }
+    }
+
+    /// Lets the user approve writes on this page if the client cannot show a question.
+    #[must_use]
+    pub fn approved_on(self, page: Arc<dyn ApprovalPage>) -> Self {
+        Self { page: Some(page), ..self }
     }
 
     /// Lets other processes over the same database pass on answers to this one's questions, for
@@ -271,7 +282,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let server = self.clone();
-        let client = elicitation::ElicitingClient::new(&params, &context, &self.questions)?;
+        let (config, store) = (self.pipeline.config(), self.pipeline.store());
+        let outside = OutsideApproval::new(config, store, self.page.clone());
+        let client =
+            elicitation::ElicitingClient::new(&params, &context, &self.questions, outside)?;
         let client = Arc::new(client);
         let (caller, format) = (client.clone(), self.format_of(&context));
         let asked = context.meta.get(result::STATS).is_some_and(|wanted| wanted == true);

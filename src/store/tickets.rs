@@ -4,6 +4,8 @@
 //! Any process may take a ticket of another one, so the clocks of their machines have to agree to
 //! within a minute. Callers seal secret content.
 
+pub mod approvals;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_core::error::Result;
@@ -24,6 +26,10 @@ pub enum TicketKind {
     PageLink,
     /// A session on the pages.
     PageSession,
+    /// A write that waits for the user's approval outside the chat.
+    WaitingWrite,
+    /// The user's decision on such a write.
+    Decision,
 }
 
 impl TicketKind {
@@ -35,8 +41,17 @@ impl TicketKind {
             Self::Connection => "connect",
             Self::PageLink => "ui",
             Self::PageSession => "session",
+            Self::WaitingWrite => "waiting",
+            Self::Decision => "decision",
         }
     }
+}
+
+/// A ticket to be stored under an id of the caller's choice.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TicketRow<'a> {
+    pub(super) id: &'a str,
+    pub(super) content: &'a str,
 }
 
 impl Store {
@@ -52,6 +67,21 @@ impl Store {
         seconds: i64,
     ) -> Result<String> {
         let id = URL_SAFE_NO_PAD.encode(random::<18>()?);
+        self.put_ticket_as(kind, TicketRow { id: &id, content }, seconds).await?;
+        Ok(id)
+    }
+
+    /// Stores a ticket for `seconds`. Returns false if a ticket with this id exists,
+    /// which is kept.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`](daysheet_core::error::ErrorKind::Store).
+    pub(super) async fn put_ticket_as(
+        &self,
+        kind: TicketKind,
+        row: TicketRow<'_>,
+        seconds: i64,
+    ) -> Result<bool> {
         let mut tx = self.writing().await?;
         let now = self.now();
         sqlx::query("DELETE FROM tickets WHERE owner = $1 AND expires <= $2")
@@ -60,20 +90,34 @@ impl Store {
             .execute(&mut *tx)
             .await
             .map_err(|error| self.broken(&error))?;
-        sqlx::query(
+        let added = sqlx::query(
             "INSERT INTO tickets (owner, kind, id, content, expires) \
-             VALUES ($1, $2, $3, $4, $5)",
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (owner, kind, id) DO NOTHING",
         )
         .bind(self.owner())
         .bind(kind.word())
-        .bind(&id)
-        .bind(content)
+        .bind(row.id)
+        .bind(row.content)
         .bind(now.saturating_add(seconds))
         .execute(&mut *tx)
         .await
         .map_err(|error| self.broken(&error))?;
         self.commit(tx).await?;
-        Ok(id)
+        Ok(added.rows_affected() == 1)
+    }
+
+    /// Returns the ids and contents of the tickets of a kind, the one that expires last first.
+    async fn tickets(&self, kind: TicketKind) -> Result<Vec<(String, String)>> {
+        sqlx::query_as(
+            "SELECT id, content FROM tickets \
+             WHERE owner = $1 AND kind = $2 AND expires > $3 ORDER BY expires DESC, id",
+        )
+        .bind(self.owner())
+        .bind(kind.word())
+        .bind(self.now())
+        .fetch_all(&mut *self.connection().await?)
+        .await
+        .map_err(|error| self.broken(&error))
     }
 
     /// Returns the content of a ticket and deletes it. If several callers take it at once, only one

@@ -4,6 +4,7 @@
 //!
 //! | files | subject | invariants |
 //! |---|---|---|
+//! | `approvals` | approving writes on a page | |
 //! | `attacks` | other people's data stays out of reach, regardless of the request | 32, 33 |
 //! | `eras` | every instance answers each era of the protocol, and people are kept apart | |
 //! | `limits` | one person's share of a server; a long job of one person delays no others | |
@@ -41,6 +42,7 @@ mod common {
     pub mod thorough;
 }
 
+mod approvals;
 mod attacks;
 mod browser;
 mod eras;

@@ -35,8 +35,9 @@ async fn nobody_reaches_the_machine_of_the_server() {
     // No command of that machine is advised.
     let mut mute = stage.modern("ann");
     mute.capabilities = json!({});
-    let refused = mute.error("mail_send", json!({"id": "d1"})).await;
-    assert!(refused.ends_with("ask the user to send d1 in the mail program"), "{refused}");
+    let waiting = mute.ok("mail_send", json!({"id": "d1"})).await;
+    let page = format!("ask the user to open {}; then repeat", stage.url("/approve"));
+    assert!(waiting.contains(&page) && !waiting.contains("daysheet approve"), "{waiting}");
     // Nor does a person have what the machine's own user may do without a sign-in.
     let mut config = stage.shared.config();
     config.token_commands.insert("google:a@example.com".to_owned(), vec!["true".to_owned()]);

@@ -284,7 +284,7 @@ async fn link_signs_in_once() {
     let stage = Stage::open().await;
     let (listener, address, config) = listening(&stage).await;
     let app = Arc::new(App::new(config));
-    let link = daysheet::http::pages::link(app.store()).await.unwrap();
+    let link = daysheet::http::pages::link(app.store(), "/accounts").await.unwrap();
     tokio::spawn(http::serve(HttpState::of_pages(app), listener, || (), std::future::pending()));
     let browser = || Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let mut mira = browser();

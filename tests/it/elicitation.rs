@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use daysheet::pipeline::Pipeline;
 use daysheet::server::Server;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -12,29 +13,36 @@ use tokio::io::{
 use crate::send::Senders;
 
 /// A client that speaks raw JSON-RPC.
-struct Wire {
+pub struct Wire {
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
 }
 
 impl Wire {
     fn to(senders: &Senders) -> Self {
+        Self::over(senders.process(&[]))
+    }
+
+    pub fn over(process: Pipeline) -> Self {
+        let format = process.config().format;
+        Self::of(Server::new(Arc::new(process), format))
+    }
+
+    pub fn of(server: Server) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(theirs);
-        let pipeline = Arc::new(senders.process(&[]));
-        let format = pipeline.config().format;
-        tokio::spawn(Server::new(pipeline, format).serve(input, output));
+        tokio::spawn(server.serve(input, output));
         let (output, input) = tokio::io::split(ours);
         Self { input, output: BufReader::new(output).lines() }
     }
 
-    async fn write(&mut self, message: Value) {
+    pub async fn write(&mut self, message: Value) {
         let line = format!("{message}\n");
         self.input.write_all(line.as_bytes()).await.unwrap();
     }
 
     /// Returns the next message, skipping notifications.
-    async fn read(&mut self) -> Value {
+    pub async fn read(&mut self) -> Value {
         loop {
             let line = self.output.next_line().await.unwrap().unwrap();
             let message: Value = serde_json::from_str(&line).unwrap();
@@ -44,7 +52,7 @@ impl Wire {
         }
     }
 
-    async fn initialize(&mut self, capabilities: Value) {
+    pub async fn initialize(&mut self, capabilities: Value) {
         self.write(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25",
             "capabilities": capabilities,

@@ -16,7 +16,7 @@
 //! | `drafts`, `send`, `modify`, `manage`, `reach` | writes of mail: many messages, several processes, changes during a call | 24, 26, 28 |
 //! | `save`, `import`, `checks` | writes of events: large calls | 21 |
 //! | `gmail` | the main tasks over Gmail | 9, 13, 14, 16, 17 |
-//! | `brief`, `answers`, `levels`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
+//! | `brief`, `answers`, `levels`, `elicitation`, `approvals`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
 //! | `discovery`, `strict` | the list of tools in clients: searches, and conversion of schemas | |
 //! | `days` | whole calls at random instants: every weekday, summer time, ends of years | 38 |
 //! | `routes` | adapters use every route of the sandbox | |
@@ -40,6 +40,7 @@
 mod common;
 
 mod answers;
+mod approvals;
 mod args;
 mod attachments;
 mod attacks;

@@ -25,7 +25,7 @@ use crate::support::{ME, Session, config};
 /// A session at Google, whose clock a test advances, and further processes over its state folder.
 pub struct Senders {
     pub session: Session,
-    time: ManualClock,
+    pub time: ManualClock,
 }
 
 impl Senders {

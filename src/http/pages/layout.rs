@@ -12,8 +12,9 @@ use maud::{DOCTYPE, Markup, html};
 use url::Url;
 
 /// The pages in the navigation.
-const NAVIGATION: [(&str, &str); 4] = [
+const NAVIGATION: [(&str, &str); 5] = [
     ("/accounts", "Accounts"),
+    ("/approve", "Approvals"),
     ("/accounts/activity", "Activity"),
     ("/inspect", "Inspect"),
     ("/accounts/data", "Your data"),

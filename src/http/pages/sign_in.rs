@@ -33,13 +33,18 @@ const BEGUN: &str = "sign-in";
 /// The maximum length of a path to return to, in bytes; a cookie has room for 4,096.
 const MAX_PATH: usize = 1_024;
 
-/// Returns the path of a link that signs in the one person of this machine, once.
+/// Returns the path of a link that signs in the one person of this machine, once, and leads to the
+/// page at `path`.
 ///
 /// # Errors
 /// [`ErrorKind::Store`] if the link cannot be stored.
-pub async fn link(store: &Store) -> Result<String> {
+pub async fn link(store: &Store, path: &str) -> Result<String> {
     let id = store.for_owner(SERVER).put_ticket(TicketKind::PageLink, "", LINK).await?;
-    Ok(format!("/sign-in?link={id}"))
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("link", &id)
+        .append_pair("return", path)
+        .finish();
+    Ok(format!("/sign-in?{query}"))
 }
 
 /// A sign-in in progress at the issuer.

@@ -1,0 +1,96 @@
+//! The page on which the user approves writes: over HTTP, and beside a server over stdio.
+
+use std::sync::{Arc, Mutex};
+
+use daysheet::http::loopback::LoopbackPages;
+use daysheet::server::ApprovalPage;
+use serde_json::json;
+use url::Url;
+
+use crate::browser::Browser;
+use crate::stage::{Caller, Stage, User};
+
+const CONFIRM: [(&str, &str); 1] = [("DAYSHEET_CONFIRM", "always")];
+
+/// Writes a draft; returns its handle.
+async fn draft(stage: &Stage, name: &str, subject: &str) -> String {
+    let new = json!({"to": "zoe@example.org", "subject": subject, "body": "Hello & bye"});
+    let written = stage.modern(name).ok("mail_draft", new).await;
+    written.lines().find_map(|line| line.strip_prefix("draft: ")).unwrap().to_owned()
+}
+
+/// Returns a client of ann that shows no questions.
+fn mute(stage: &Stage) -> Caller {
+    Caller { capabilities: json!({}), ..stage.modern("ann") }
+}
+
+#[tokio::test]
+async fn person_approves_on_the_servers_own_page() {
+    let stage = Stage::set(&["ann", "bo"], &CONFIRM).await;
+    let draft = draft(&stage, "ann", "Lamps <script>").await;
+    let call = json!({"id": draft});
+    let waiting = mute(&stage).ok("mail_send", call.clone()).await;
+    let address = stage.url("/approve");
+    let expected = format!("ask the user to open {address}; then repeat this call unchanged");
+    assert!(waiting.contains("\twaiting\t") && waiting.contains(&expected), "{waiting}");
+    // Without a session, the address leads to the sign-in.
+    Browser::at(&stage).get("/approve").await.is(303);
+    let mut bo = Browser::of(&stage, "bo").await;
+    let other = bo.get("/approve").await.is(200);
+    other.says("Nothing waits for your approval.").omits("Lamps");
+    let mut ann = Browser::of(&stage, "ann").await;
+    let page = ann.get("/approve").await.is(200);
+    page.says("Send this mail?")
+        .says("To: zoe@example.org")
+        .says("Subject: Lamps &lt;script&gt;")
+        .says("Hello &amp; bye")
+        .omits("<script>");
+    // Reading decides nothing, and neither do forms of other pages and people.
+    assert_eq!(mute(&stage).ok("mail_send", call.clone()).await, waiting);
+    let fields = page.form("/approve");
+    let mut forged = fields.clone();
+    forged.insert("decision".to_owned(), "approve".to_owned());
+    bo.post("/approve", &forged).await.is(403);
+    forged.insert("token".to_owned(), "AAAA".to_owned());
+    ann.post("/approve", &forged).await.is(403);
+    let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&fields).finish();
+    let foreign =
+        [("origin", "https://evil.example"), ("content-type", "application/x-www-form-urlencoded")];
+    ann.send("POST", "/approve", &foreign, format!("{body}&decision=approve")).await.is(403);
+    ann.submit(&page, "/approve", &[]).await.is(400).says("decision is missing");
+    assert_eq!(mute(&stage).ok("mail_send", call.clone()).await, waiting);
+    let done = ann.submit(&page, "/approve", &[("decision", "approve")]).await.is(200);
+    done.says("Approved.").says("Nothing waits for your approval.");
+    ann.submit(&page, "/approve", &[("decision", "refuse")]).await.is(400).says("no longer waits");
+    let sent = mute(&stage).ok("mail_send", call).await;
+    assert!(sent.contains("\tsent\t"), "{sent}");
+}
+
+/// The browser gets a link that works once; the model gets only the address of the page.
+#[tokio::test]
+async fn server_over_stdio_opens_its_page_in_the_browser() {
+    let stage = Stage::open().await;
+    let opened = Arc::new(Mutex::new(Vec::new()));
+    let known = opened.clone();
+    let open = move |link: &str| {
+        known.lock().unwrap().push(link.to_owned());
+        true
+    };
+    let pages = LoopbackPages::new(Arc::clone(&stage.app), Box::new(open));
+    let [first, second] = [pages.show(true).await.unwrap(), pages.show(false).await.unwrap()];
+    assert_eq!(first.address, second.address);
+    assert_eq!((first.is_open, first.address.path()), (true, "/approve"));
+    let links = opened.lock().unwrap().clone();
+    assert_eq!(links, [first.link.unwrap().to_string()]);
+    let link = Url::parse(&links[0]).unwrap();
+    let base = link[..url::Position::BeforePath].to_owned();
+    let path = link[url::Position::BeforePath..].to_owned();
+    let mut browser = Browser { http: User::nobody(&base), jar: Default::default() };
+    let page = browser.get("/approve").await.is(303);
+    assert_eq!(page.reply.header("location"), "/sign-in?return=%2Fapprove");
+    let signed_in = browser.get(&path).await.is(303);
+    assert_eq!(signed_in.reply.header("location"), "/approve");
+    browser.get("/approve").await.is(200).says("Nothing waits for your approval.");
+    let mut other = Browser { http: User::nobody(&base), jar: Default::default() };
+    other.get(&path).await.is(403).says("already used");
+}

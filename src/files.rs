@@ -226,6 +226,7 @@ fn nearest(path: &Path) -> (PathBuf, PathBuf, Option<io::Error>) {
 
 /// Creates a folder that only its owner can use, and opens it.
 fn new_folder(dir: &Dir, name: &Path) -> io::Result<Dir> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut builder = cap_std::fs::DirBuilder::new();
     #[cfg(unix)]
     cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);

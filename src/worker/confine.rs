@@ -74,6 +74,7 @@ pub fn landlock() -> Option<&'static str> {
 /// # Errors
 /// A POSIX limit cannot be set on a system that has all of them.
 pub fn confine(landlock: Option<&'static str>) -> io::Result<Vec<&'static str>> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has limits"))]
     let mut by = Vec::from_iter(landlock);
     #[cfg(unix)]
     by.extend(limits()?);

@@ -40,6 +40,7 @@ mod worker;
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -139,6 +140,7 @@ fn run_without_settings(command: Command) -> Result<ControlFlow<ExitCode, Comman
             print_completions(shell);
             ExitCode::SUCCESS
         }
+        Command::Man { folder } => write_manual(&folder)?,
         other => return Ok(ControlFlow::Continue(other)),
     };
     Ok(ControlFlow::Break(code))
@@ -149,6 +151,15 @@ fn print_completions(shell: clap_complete::Shell) {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut with_words(Cli::command()), "daysheet", &mut script);
     say!("{}", String::from_utf8_lossy(&script).trim_end());
+}
+
+/// Writes the manual pages of all commands into a folder.
+fn write_manual(folder: &Path) -> Result<ExitCode> {
+    clap_mangen::generate_to(with_words(Cli::command()), folder).map_err(|error| {
+        Error::argument(format!("no page can be written to {} ({error})", folder.display()))
+            .next("create the folder, or name another one")
+    })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the notation that the command line names.
@@ -268,7 +279,8 @@ async fn run_with_settings(command: Command, config: Config) -> Result<ExitCode>
         | Command::Convert { .. }
         | Command::Install { .. }
         | Command::Uninstall { .. }
-        | Command::Completions { .. } => Ok(ExitCode::SUCCESS),
+        | Command::Completions { .. }
+        | Command::Man { .. } => Ok(ExitCode::SUCCESS),
         #[cfg(feature = "http")]
         Command::Token { .. } => Ok(ExitCode::SUCCESS),
         #[cfg(feature = "documents")]

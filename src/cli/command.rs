@@ -213,6 +213,12 @@ pub(super) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages, one for each command, into a folder such as
+    /// ~/.local/share/man/man1.
+    Man {
+        /// The folder; it must exist.
+        folder: PathBuf,
+    },
 }
 
 /// Who may call over HTTP, if not as in the settings.

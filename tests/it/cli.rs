@@ -117,6 +117,33 @@ fn completions_are_complete() {
     }
 }
 
+/// Every visible command has a page, and the first one also has the settings.
+#[test]
+fn manual_has_a_page_for_every_command() {
+    let home = TempDir::new().unwrap();
+    let folder = home.path().join("man");
+    let arguments = ["man", folder.to_str().unwrap()];
+    let (code, _, err) = run(&home, &arguments, &[], "");
+    assert_eq!((code, err.contains("create the folder")), (1, true), "{err}");
+    std::fs::create_dir(&folder).unwrap();
+    assert_eq!(run(&home, &arguments, &[], ""), (0, String::new(), String::new()));
+
+    let (_, help, _) = run(&home, &["--help"], &[], "");
+    let (_, commands) = help.split_once("\nCommands:\n").unwrap();
+    let names = commands.lines().take_while(|line| !line.is_empty());
+    let names = names.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names: Vec<&str> = names.map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert!(names.len() > 10, "{names:?}");
+    for name in names.into_iter().filter(|name| *name != "help") {
+        let page = std::fs::read_to_string(folder.join(format!("daysheet-{name}.1"))).unwrap();
+        assert!(page.contains(".SH SYNOPSIS"), "{page}");
+    }
+    assert!(folder.join("daysheet-account-add.1").exists());
+    assert!(!folder.join("daysheet-worker.1").exists());
+    let first = std::fs::read_to_string(folder.join("daysheet.1")).unwrap();
+    assert!(first.replace('\\', "").contains("DAYSHEET_GOOGLE_CLIENT_ID"), "{first}");
+}
+
 #[test]
 fn help_lists_every_variable_that_is_read() {
     let home = TempDir::new().unwrap();

@@ -423,7 +423,7 @@ fn vocabularies_are_current() {
         let tokens: Vec<_> = (0..).map_while(|rank| reference.decode_bytes(&[rank]).ok()).collect();
         let expected = vocabulary::file(&tokens).unwrap();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let file = root.join(format!("assets/{}.vocab", tokenizer.name()));
+        let file = root.join(format!("src/core/assets/{}.vocab", tokenizer.name()));
         if fs::read(&file).ok().as_ref() != Some(&expected) {
             fs::write(&file, expected).unwrap();
             panic!("{} was stale and has been rewritten: commit it", file.display());

@@ -1,7 +1,7 @@
 //! The tokenizers and their vocabularies: the tokens' bytes and ranks, as embedded in the program.
 //!
-//! The files in `assets/` contain a ready hash table, so nothing is built at startup, and only
-//! the pages that are accessed are loaded into memory. All numbers are little-endian; the parts
+//! The files in `src/core/assets/` contain a ready hash table, so nothing is built at startup, and
+//! only the pages that are accessed are loaded into memory. All numbers are little-endian; the parts
 //! follow one another without gaps:
 //!
 //! | part | bytes | content |
@@ -16,13 +16,13 @@
 //!
 //! A token is in the first free slot at or after the slot of its hash. Reading never fails:
 //! lookups in a file that is not a vocabulary find no token. The sources of the files are in
-//! `assets/README.md`.
+//! `src/core/assets/README.md`.
 
 /// The file of `o200k_base`.
-pub const O200K: &[u8] = include_bytes!("../../../../assets/o200k_base.vocab");
+pub const O200K: &[u8] = include_bytes!("../../assets/o200k_base.vocab");
 
 /// The file of `cl100k_base`.
-pub const CL100K: &[u8] = include_bytes!("../../../../assets/cl100k_base.vocab");
+pub const CL100K: &[u8] = include_bytes!("../../assets/cl100k_base.vocab");
 
 /// The beginning of a file; the last digit is the version of the layout.
 pub const MAGIC: &[u8; 8] = b"dayvoc 1";

@@ -233,7 +233,9 @@ impl SandboxUser {
 
 /// Opens a page like a browser and returns the address that it redirects to.
 async fn get(url: &str, consent: bool) -> Result<Option<String>> {
-    let mut request = Request::get(url);
+    // RFC 6761, 6.3: a system without /etc/hosts need not resolve this name.
+    let url = url.replacen("http://localhost:", "http://127.0.0.1:", 1);
+    let mut request = Request::get(&url);
     if consent {
         request = request.header("X-Sandbox-Consent", "allow");
     }

@@ -122,8 +122,11 @@ def check_names(daysheet):
     """Variables, settings and flags that the files use are Daysheet's."""
     help_text = daysheet.run("--help").stdout + daysheet.run("serve", "--help").stdout
     files = ["Dockerfile", "compose.yaml",
-             *(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, "packaging/*")))]
-    ours = {"DAYSHEET_BIND", "DAYSHEET_A", "DAYSHEET_B"}
+             *(os.path.relpath(path, ROOT)
+               for path in glob.glob(os.path.join(ROOT, "packaging/**"), recursive=True)
+               if os.path.isfile(path) and not path.endswith(".pyc"))]
+    # The balancer's own, and the launcher's of npm.
+    ours = {"DAYSHEET_BIND", "DAYSHEET_A", "DAYSHEET_B", "DAYSHEET_BINARY"}
     for name in sorted(files):
         used = set(re.findall(r"\bDAYSHEET_[A-Z_]+\b", text_of(name))) - ours
         unknown = sorted(one for one in used if one not in help_text)

@@ -13,7 +13,7 @@ Version, repository, description and licence come from Cargo.toml alone. Files g
 SOURCE_DATE_EPOCH, so that the same program makes the same packages.
 
 Needed: Python 3.11, and for each command the tool that knows its format (cargo-cyclonedx, npm,
-hatchling, cargo-deb, cargo-generate-rpm, mcpb). docs/releasing.md lists their versions.
+hatchling, cargo-deb, cargo-generate-rpm, mcpb). docs/reference/releasing.md lists their versions.
 """
 
 import gzip
@@ -41,7 +41,7 @@ MANIFEST = tomllib.loads((ROOT / "Cargo.toml").read_text())
 SHARED = MANIFEST["workspace"]["package"]
 NAME = MANIFEST["package"]["name"]
 VERSION = SHARED["version"]
-# Placeholder until the project has a home: docs/releasing.md.
+# Placeholder until the project has a home: docs/reference/releasing.md.
 REPOSITORY = SHARED["repository"]
 OWNER = REPOSITORY.removesuffix("/").split("/")[-2]
 MCP_NAME = f"io.github.{OWNER}/{NAME}"

@@ -4,7 +4,7 @@
 
 BINARY is packed as the program of Linux on x86-64; the other platforms get a script in its place,
 so that the manifests, which name all of them, are made too. DAYSHEET_RELEASE_BINARY names another
-program, such as the static one. What this part cannot show is in docs/releasing.md.
+program, such as the static one. What this part cannot show is in docs/reference/releasing.md.
 """
 
 import asyncio

@@ -15,10 +15,8 @@ macro_rules! say {
 mod account;
 mod audit;
 mod call;
-pub mod check;
 pub mod client;
 mod command;
-mod convert;
 #[cfg(feature = "sandbox")]
 mod demo;
 mod help;
@@ -43,6 +41,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
+pub use self::notation::check;
+use self::notation::convert;
 use clap::{CommandFactory, Parser};
 use command::{AccountCommand, Cli, Command, LimitOptions, SandboxFlags, with_words};
 use daysheet_core::clock::Clock;

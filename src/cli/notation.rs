@@ -3,6 +3,9 @@
 //! The `toon-format` crate decodes and encodes TOON. This file also keeps the spelling of numbers,
 //! and reports values that would be lost. STC and JSON are read by `encode::stc`.
 
+pub mod check;
+pub(super) mod convert;
+
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;

@@ -17,7 +17,7 @@ use daysheet_core::text::{NoteKey, counted};
 use regex::Regex;
 use serde_json::Value;
 
-use super::notation::{self, FileNotation, NotationProblem};
+use crate::cli::notation::{self, FileNotation, NotationProblem};
 
 /// Scalars before the tables of a document, apart from the ones with notes ([`NoteKey`]).
 const SCALARS: &[&str] = &[
@@ -33,7 +33,7 @@ fn is_scalar(name: &str) -> bool {
 
 /// The output for a valid file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CheckOutput {
+pub(in crate::cli) enum CheckOutput {
     /// A summary of its content.
     Summary,
     /// Its content as JSON, with any tables.
@@ -43,7 +43,7 @@ pub(super) enum CheckOutput {
 /// Checks `file` (`-` is stdin) and prints one line per problem.
 ///
 /// Without a `notation`, text that begins with a brace is JSON or STC, and other text is TOON.
-pub(super) fn run(
+pub(in crate::cli) fn run(
     file: &Path,
     notation: Option<FileNotation>,
     what: CheckOutput,

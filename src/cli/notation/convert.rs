@@ -10,18 +10,18 @@ use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::stc::write::write;
 use daysheet_core::error::{self, Error};
 
-use super::notation::{self, FileNotation, NotationProblem};
+use crate::cli::notation::{self, FileNotation, NotationProblem};
 
 /// The notation to convert to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ConvertTarget {
+pub(in crate::cli) enum ConvertTarget {
     Toon,
     Json,
     Stc(StcVersion),
 }
 
 /// Prints `file` (`-` is stdin) in another notation.
-pub(super) fn run(
+pub(in crate::cli) fn run(
     file: &Path,
     from: Option<FileNotation>,
     to: ConvertTarget,
@@ -32,7 +32,7 @@ pub(super) fn run(
         Error::argument(format!("{}:{line}:{column}: {message}", file.display()))
     })?;
     // Unchanged: removing control characters, as `say!` does, would change the document.
-    super::output::print(&converted);
+    crate::cli::output::print(&converted);
     Ok(ExitCode::SUCCESS)
 }
 

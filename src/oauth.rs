@@ -8,7 +8,7 @@
 //! (`oauth/token_endpoint.rs`) and the end of a grant (`oauth/revocation.rs`). Accounts without
 //! sign-in (`oauth/unattended.rs`) get tokens from a command (`oauth/command.rs`) or with the key of
 //! a service account (`oauth/service.rs`). `oauth/error_response.rs` reads refusals, and
-//! `oauth/error_messages.rs` explains them, with Microsoft's numbers in `oauth/entra.rs`.
+//! `oauth/error_messages.rs` explains them by the table of `daysheet_core::provider::refusals`.
 //!
 //! Nothing is stored here: `accounts.rs` keeps the tokens. Errors, logs and `Debug` output contain
 //! no tokens, codes or client secrets, and redirects of token endpoints are not followed.
@@ -17,7 +17,6 @@ mod authority;
 mod command;
 mod consent_page;
 mod device;
-mod entra;
 mod error_messages;
 mod error_response;
 mod listener;

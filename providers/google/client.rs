@@ -15,6 +15,9 @@ use std::time::Duration;
 use daysheet_core::access::AccessLevel;
 use daysheet_core::clock::Clock;
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::refusals::{
+    RefusalMeaning, RefusalSigns, RefusalStage, known_refusal,
+};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::text::quoted_words;
 use google_apis_common::{Delegate, GetToken, Response, Retry};
@@ -63,6 +66,8 @@ pub fn scopes(access: AccessLevel) -> Vec<&'static str> {
 pub const IN_FLIGHT: usize = 25;
 /// The lowest speed that time limits of long requests allow for, in bytes per second.
 const SLOWEST: u64 = 50_000;
+/// The maximum length of a page's URL in a message of Google's, in bytes.
+const MAX_PAGE: usize = 200;
 /// The status of a resumable upload that expects more bytes (308).
 const GO_ON: u16 = 308;
 /// One attempt at a write.
@@ -509,6 +514,21 @@ fn detail(error: &Value) -> Option<&str> {
     details.iter().find_map(|detail| detail.get("reason").and_then(Value::as_str))
 }
 
+/// Returns how to enable a service's APIs: on the page that Google's message names, if it names one.
+fn enabling(service: &GoogleService, summary: &str) -> String {
+    let mut pages = summary.split_whitespace().filter_map(|word| Url::parse(word).ok());
+    let consoles = ["console.developers.google.com", "console.cloud.google.com"];
+    let page = pages.find(|url| {
+        url.scheme() == "https"
+            && url.host_str().is_some_and(|host| consoles.contains(&host))
+            && url.as_str().len() <= MAX_PAGE
+    });
+    match page {
+        Some(page) => format!("open {page} and press Enable"),
+        None => format!("enable {} under APIs & Services, Library", service.apis),
+    }
+}
+
 /// Converts Google's error response to an error of ours.
 fn error_of(service: &GoogleService, seen: FailureInfo, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
@@ -530,22 +550,25 @@ fn error_of(service: &GoogleService, seen: FailureInfo, body: &Value) -> Error {
         format!("Google answered with status {}: {}", seen.status, quoted_words(summary))
     };
     let missing = || Error::new(ErrorKind::NotFound, format!("{} has no such item", service.name));
+    let signs = RefusalSigns {
+        provider: "google",
+        stage: RefusalStage::Call,
+        number: None,
+        words: [reason, ""],
+        description: summary,
+    };
     match seen.status {
         429 => Error::new(ErrorKind::RateLimited(seen.retry_after), message),
         // Gmail reports some exceeded rates as 403.
         403 if limited => Error::new(ErrorKind::RateLimited(seen.retry_after), message),
-        403 if matches!(reason, "insufficientPermissions" | "ACCESS_TOKEN_SCOPE_INSUFFICIENT") => {
-            Error::new(ErrorKind::Auth, "the sign-in does not allow this")
-                .next("run `daysheet account add google` and leave all permissions ticked")
+        400 | 403 if let Some(known) = known_refusal(&signs) => {
+            let kind = match known.end {
+                RefusalMeaning::Withdrawn => ErrorKind::Auth,
+                _ => ErrorKind::Provider(seen.status),
+            };
+            let next = known.next.replace("{add}", "`daysheet account add google`");
+            Error::new(kind, known.why).next(next.replace("{api}", &enabling(service, summary)))
         }
-        403 if matches!(reason, "accessNotConfigured" | "SERVICE_DISABLED") => Error::new(
-            ErrorKind::Provider(403),
-            "an API is not enabled in the client id's Google Cloud project",
-        )
-        .next(format!(
-            "enable {} under APIs & Services, Library, and try again in a minute",
-            service.apis
-        )),
         403 if reason == "forbiddenForNonOrganizer" => Error::new(
             ErrorKind::Provider(403),
             "only the organizer may change this of the meeting",

@@ -6,6 +6,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::refusals::{
+    RefusalMeaning, RefusalSigns, RefusalStage, known_refusal,
+};
 use daysheet_core::text::quoted_words;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -195,34 +198,28 @@ fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
             format!("Outlook answered with status {status}: {}", quoted_words(summary))
         }
     };
+    let known = known_refusal(&RefusalSigns {
+        provider: "microsoft",
+        stage: RefusalStage::Call,
+        number: None,
+        words: [code, ""],
+        description: summary,
+    });
+    // Graph uses the codes of denied access with other statuses for other problems.
+    let known = known.filter(|known| status == 403 || known.end != RefusalMeaning::Withdrawn);
     match status {
         429 => Error::new(ErrorKind::RateLimited(retry_after), message),
         // Graph also throttles with these two statuses, and then says for how long.
         503 | 509 if retry_after.is_some() => {
             Error::new(ErrorKind::RateLimited(retry_after), message)
         }
-        403 if is(&[
-            "ErrorAccessDenied",
-            "AccessDenied",
-            "Authorization_RequestDenied",
-            "Forbidden",
-        ]) =>
-        {
-            Error::new(ErrorKind::Auth, DENIED)
-                .next("run `daysheet account add microsoft` and allow all permissions")
-        }
-        400..=499
-            if is(&[
-                "MailboxNotEnabledForRESTAPI",
-                "MailboxNotSupportedForRESTAPI",
-                "MailboxNotHostedInExchangeOnline",
-            ]) =>
-        {
-            Error::new(
-                ErrorKind::Provider(status),
-                "the account has no mailbox that Microsoft Graph can read",
-            )
-            .next("sign in with an account whose mail is on Exchange Online or Outlook.com")
+        400..=499 if let Some(known) = known => {
+            let kind = match known.end {
+                RefusalMeaning::Withdrawn => ErrorKind::Auth,
+                _ => ErrorKind::Provider(status),
+            };
+            let next = known.next.replace("{add}", "`daysheet account add microsoft`");
+            Error::new(kind, known.why).next(next)
         }
         404 => Error::new(ErrorKind::NotFound, "Outlook has no such item"),
         409 | 412 if status == 412 || is(&["ErrorIrresolvableConflict"]) => {

@@ -10,6 +10,7 @@ mod endpoints;
 mod list;
 pub mod mail;
 mod obstacle;
+pub mod refusals;
 pub mod upstream;
 
 use std::collections::HashMap;

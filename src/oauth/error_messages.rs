@@ -1,11 +1,13 @@
 //! Explanations of OAuth's error codes, with a next step for each.
 //!
-//! The codes are RFC 6749's and those of the providers' consent pages; Microsoft's numbers are in
-//! `entra.rs`. `accounts.rs` decides whether an account's status changes.
+//! The known refusals are in the table of `daysheet_core::provider::refusals`. `accounts.rs` decides
+//! whether an account's status changes.
 
 use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::refusals::{
+    KnownRefusal, RefusalMeaning, RefusalSigns, RefusalStage, known_refusal,
+};
 
-use super::entra::RefusalMeaning;
 use super::error_response::OAuthErrorResponse;
 use super::providers::OAuthProvider;
 use crate::config::TENANTS;
@@ -14,50 +16,36 @@ use crate::config::TENANTS;
 pub(super) fn sign_in_error(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Error {
     let title = provider.title;
     let auth = |message: String| Error::new(ErrorKind::Auth, message);
-    if let Some(known) = (provider.explain)(response) {
-        return auth(format!(
+    match known(provider, RefusalStage::SignIn, response) {
+        Some(known) => auth(format!(
             "{title} refused the sign-in: {}{}",
             known.why,
             with_number(response, " (", ")")
         ))
-        .next(fill_in(provider, known.next));
-    }
-    match response.error.as_str() {
-        "invalid_grant" if response.number.is_none() => used_code(provider),
-        "access_denied" => auth(format!("the consent was denied on {title}'s page"))
-            .next(format!("run {} again and allow the access", add(provider))),
-        "admin_policy_enforced" | "org_internal" => {
-            auth(format!("the organisation of this {title} account does not allow this app"))
-                .next("ask its administrator to allow the OAuth client, or use another account")
-        }
-        "invalid_client" | "unauthorized_client" | "deleted_client" | "disabled_client" => auth(
-            format!("{title} does not accept the OAuth client{}", with_number(response, " (", ")")),
-        )
-        .next(format!(
-            "check {} and its secret; {} says where to get them",
-            provider.client_id, provider.setup
-        )),
-        "redirect_uri_mismatch" => auth(format!(
-            "{title} does not allow this OAuth client to redirect to {}",
-            provider.redirect_host
-        ))
-        .next(format!(
-            "use an OAuth client of the type `Desktop app`; {} says how",
-            provider.setup
-        )),
-        "invalid_scope" => auth(format!("{title} does not know a requested scope"))
-            .next(format!("enable the APIs for the project; {} says how", provider.setup)),
-        "server_error" | "temporarily_unavailable" => {
-            auth(format!("{title} has a problem{}", with_number(response, " (", ")")))
-                .next("try again later")
-        }
-        other => auth(format!(
+        .next(fill_in(provider, known.next)),
+        None => auth(format!(
             "{title} refused the sign-in ({}{})",
-            tame(other),
+            tame(&response.error),
             with_number(response, ", ", "")
         ))
         .next(format!("run {} again", add(provider))),
     }
+}
+
+/// Returns the known refusal that a response is.
+pub(super) fn known(
+    provider: &OAuthProvider,
+    stage: RefusalStage,
+    response: &OAuthErrorResponse,
+) -> Option<&'static KnownRefusal> {
+    known_refusal(&RefusalSigns {
+        provider: provider.name,
+        stage,
+        number: response.number,
+        // The more exact word precedes OAuth's code, which is `invalid_grant` for many problems.
+        words: [&response.suberror, &response.error],
+        description: response.phrase,
+    })
 }
 
 /// The end of a grant.
@@ -78,7 +66,7 @@ pub(super) fn end(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Op
         response.error.as_str(),
         "invalid_grant" | "interaction_required" | "consent_required" | "login_required"
     );
-    let known = (provider.explain)(response);
+    let known = known(provider, RefusalStage::Refresh, response);
     if !coded || known.is_some_and(|known| known.end == RefusalMeaning::Never) {
         return None;
     }
@@ -87,7 +75,10 @@ pub(super) fn end(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Op
         |known| known.why.to_owned(),
     );
     Some(GrantEnd {
-        revoked: known.map_or(response.revoked, |known| known.end == RefusalMeaning::Withdrawn),
+        revoked: match known.map(|known| known.end) {
+            None | Some(RefusalMeaning::AsDescribed) => response.revoked,
+            Some(end) => end == RefusalMeaning::Withdrawn,
+        },
         reason: format!("{why}{}", with_number(response, "; ", "")),
     })
 }
@@ -99,25 +90,15 @@ fn with_number(response: &OAuthErrorResponse, before: &str, after: &str) -> Stri
 
 /// Fills the command and the page into a next step.
 fn fill_in(provider: &OAuthProvider, next: &str) -> String {
-    next.replace("{add}", &add(provider)).replace("{setup}", provider.setup)
+    next.replace("{add}", &add(provider))
+        .replace("{setup}", provider.setup)
+        .replace("{client_id}", provider.client_id)
 }
 
 /// Returns the error for a missing OAuth client.
 pub(super) fn no_client(provider: &OAuthProvider) -> Error {
     Error::new(ErrorKind::Auth, format!("no OAuth client for {} is set", provider.title))
         .next(format!("set {}; {} says how to get one", provider.client_id, provider.setup))
-}
-
-/// Returns the error for a code from the consent page that is invalid, or no longer valid.
-fn used_code(provider: &OAuthProvider) -> Error {
-    Error::new(
-        ErrorKind::Auth,
-        format!(
-            "{} refused the sign-in's code: it was already used or has expired",
-            provider.title
-        ),
-    )
-    .next(format!("run {} again", add(provider)))
 }
 
 /// Returns the error for a sign-in without a refresh token, which would last only an hour.

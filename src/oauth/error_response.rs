@@ -11,6 +11,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::refusals::known_phrase;
 use daysheet_providers::net;
 use oauth2::{AsyncHttpClient, HttpRequest, HttpResponse};
 
@@ -22,12 +23,14 @@ const NUMBER: &str = "AADSTS";
 pub(super) struct OAuthErrorResponse {
     /// OAuth's code, or the provider's own code.
     pub(super) error: String,
-    /// Microsoft's word for the remedy; may be empty.
+    /// The provider's more exact word; may be empty.
     pub(super) suberror: String,
     /// Microsoft's number of the error.
     pub(super) number: Option<u32>,
     /// True if the description mentions revocation but not expiry.
     pub(super) revoked: bool,
+    /// The part of the description that distinguishes the refusal; empty without one.
+    pub(super) phrase: &'static str,
 }
 
 /// The fields of a refusal as received; missing ones are empty.
@@ -35,7 +38,7 @@ pub(super) struct OAuthErrorResponse {
 pub(super) struct RefusalFields<'a> {
     /// OAuth's code, or the provider's own code.
     pub(super) error: &'a str,
-    /// Microsoft's word for the remedy.
+    /// The provider's more exact word.
     pub(super) suberror: &'a str,
     /// The description, for developers.
     pub(super) description: &'a str,
@@ -52,6 +55,7 @@ impl OAuthErrorResponse {
             number: number_in(description),
             // Google describes both by one sentence: "Token has been expired or revoked."
             revoked: words.contains("revoked") && !words.contains("expired"),
+            phrase: known_phrase(description),
         }
     }
 
@@ -61,7 +65,8 @@ impl OAuthErrorResponse {
         let text = |name: &str| json.get(name).and_then(|value| value.as_str());
         let mut response = Self::new(&RefusalFields {
             error: text("error")?,
-            suberror: text("suberror").unwrap_or_default(),
+            // Google's name for it is `error_subtype`.
+            suberror: text("suberror").or_else(|| text("error_subtype")).unwrap_or_default(),
             description: text("error_description").unwrap_or_default(),
         });
         let coded = json

@@ -8,8 +8,6 @@ use std::fmt;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use url::Url;
 
-use super::entra;
-use super::error_response::OAuthErrorResponse;
 use crate::config::{Config, OauthClient};
 
 /// The properties of one provider. Functions that return URLs take the tenant, which is empty for
@@ -41,8 +39,6 @@ pub struct OAuthProvider {
     /// The host of redirects to this machine, and the path after the port.
     pub(super) redirect_host: &'static str,
     pub(super) redirect_path: &'static str,
-    /// Explains the provider's own error numbers.
-    pub(super) explain: fn(&OAuthErrorResponse) -> Option<&'static entra::AadstsError>,
     /// The variable for the client id, and the page about obtaining one.
     pub(super) client_id: &'static str,
     pub(super) setup: &'static str,
@@ -73,7 +69,6 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         // The address, because the name `localhost` may resolve to another (RFC 8252, section 8.3).
         redirect_host: "127.0.0.1",
         redirect_path: "/",
-        explain: |_| None,
         client_id: "DAYSHEET_GOOGLE_CLIENT_ID",
         setup: "docs/guide/setup-google.md",
         grants: "https://myaccount.google.com/connections",
@@ -99,7 +94,6 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         // Entra ignores the port only for this host name, and only without a path.
         redirect_host: "localhost",
         redirect_path: "",
-        explain: entra::trouble_of,
         client_id: "DAYSHEET_MICROSOFT_CLIENT_ID",
         setup: "docs/guide/setup-microsoft.md",
         grants: "https://account.live.com/consent/Manage (personal account) or \

@@ -77,7 +77,7 @@ async fn refused_or_foreign_answers_connect_nothing() {
     let back = ann.consent("google", "bo@example.com", "deny").await;
     ann.back(&back)
         .await
-        .says("Not connected: the consent was denied")
+        .says("Not connected: Google refused the sign-in: the consent was denied")
         .says("show this to the operator")
         .omits("daysheet account add");
     let back = ann.consent("microsoft", "bo@example.com", "deny").await;

@@ -59,6 +59,15 @@ impl From<AccountRow> for Account {
     }
 }
 
+/// The limits of an account, each with the next step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccountLimits {
+    /// The scopes that its sign-in lacks.
+    pub lacking: Option<Error>,
+    /// The day on which its grant ends.
+    pub ending: Option<Error>,
+}
+
 /// The accounts in one store. Clones share the cached tokens.
 #[derive(Clone)]
 pub struct Accounts {
@@ -165,6 +174,7 @@ impl Accounts {
             refresh: tokens.refresh,
             access: tokens.access,
             expires: tokens.expires,
+            ends: tokens.ends,
         };
         let row = AccountRow {
             sealed: self.tokens.seal(&id, &cached).await?,
@@ -281,6 +291,34 @@ impl Accounts {
     /// [`ErrorKind::Store`] if they cannot be read.
     pub async fn last_uses(&self) -> Result<HashMap<AccountId, i64>> {
         self.store.last_uses().await
+    }
+
+    /// Returns the limits of an account with a good status: scopes that its sign-in lacks of `wanted`,
+    /// and an end of its grant.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`] if its tokens cannot be read.
+    pub async fn limits(&self, account: &Account, wanted: &[&str]) -> Result<AccountLimits> {
+        let mut limits = AccountLimits::default();
+        let row = self.store.account_row(&account.id).await?;
+        let Some(row) = row.filter(|row| row.status == AccountStatus::Ok) else {
+            return Ok(limits);
+        };
+        let lacking = account.lacks(wanted);
+        // A token command or a service account has the scopes that its own settings give it.
+        if !lacking.is_empty() && !self.tokens.is_unattended(&account.id) {
+            let what = format!("the sign-in lacks {}", lacking.join(", "));
+            let next = format!("{} and allow all permissions", self.tokens.again(&row));
+            limits.lacking = Some(Error::new(ErrorKind::Auth, what).next(next));
+        }
+        if let Some(ends) = self.tokens.grant_end(&row).await? {
+            let ends = Timestamp::from_second(ends).unwrap_or(Timestamp::MAX);
+            let ends = self.tokens.shown_day(ends);
+            let what = format!("the sign-in ends on {ends}, because the app is in Testing mode");
+            let next = format!("press Publish app under Audience, and {}", self.tokens.again(&row));
+            limits.ending = Some(Error::new(ErrorKind::Auth, what).next(next));
+        }
+        Ok(limits)
     }
 
     /// Returns the next step without any account.

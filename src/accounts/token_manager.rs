@@ -15,6 +15,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::ids::AccountId;
 use daysheet_core::provider::AccountStatus;
 use daysheet_core::provider::upstream::{CountKind, UpstreamRequests};
+use jiff::Timestamp;
 use oauth2::{AccessToken, RefreshToken};
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +100,9 @@ pub(super) struct CachedTokens {
     pub(super) access: AccessToken,
     /// The expiry of the access token, in seconds since 1970.
     pub(super) expires: i64,
+    /// The end of the grant, in seconds since 1970, if the provider stated it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ends: Option<i64>,
 }
 
 impl CachedTokens {
@@ -243,6 +247,7 @@ impl TokenManager {
                     refresh: tokens.refresh.or(cached.refresh),
                     access: tokens.access,
                     expires: tokens.expires,
+                    ends: tokens.ends.or(cached.ends),
                 };
                 let saved = self.save(row, &cached).await?;
                 Ok(saved.then_some(cached))
@@ -323,6 +328,12 @@ impl TokenManager {
         Ok(self.unseal(row).await?.refresh)
     }
 
+    /// Returns the time at which an account's grant ends, in seconds since 1970, if the provider
+    /// stated it.
+    pub(super) async fn grant_end(&self, row: &AccountRow) -> Result<Option<i64>> {
+        Ok(self.unseal(row).await?.ends)
+    }
+
     /// Asks the provider to end an account's grant.
     pub(super) async fn revoke(
         &self,
@@ -347,7 +358,7 @@ impl TokenManager {
     }
 
     /// Returns the way to sign an account in again.
-    fn again(&self, row: &AccountRow) -> String {
+    pub(super) fn again(&self, row: &AccountRow) -> String {
         let mailbox = row.via.as_ref().map(|_| row.email.as_str());
         oauth::again(&self.config, &row.provider, row.tenant.as_deref(), mailbox)
     }
@@ -365,6 +376,11 @@ impl TokenManager {
         let provider = id.as_str().split(':').next().unwrap_or_default();
         Error::new(ErrorKind::NoAccount, "the account was removed")
             .next(format!("{} to sign in again", self.again_at(provider)))
+    }
+
+    /// Returns the day of a time, in the zone of the settings.
+    pub(super) fn shown_day(&self, at: Timestamp) -> String {
+        at.to_zoned(self.config.zone.clone()).strftime("%a %Y-%m-%d").to_string()
     }
 
     /// Returns the way to sign in at a provider.

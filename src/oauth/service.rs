@@ -7,14 +7,13 @@
 use daysheet_core::error::{Error, ErrorKind, Result};
 use hyper::header::CONTENT_TYPE;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use oauth2::basic::BasicTokenResponse;
 use oauth2::{AsyncHttpClient, HttpRequest};
 use serde_json::json;
 use url::form_urlencoded::Serializer;
 
 use super::authority::TokenAuthority;
 use super::error_response::{OAuthErrorResponse, RecordingClient};
-use super::tokens::GrantedTokens;
+use super::tokens::{GrantedTokens, TokenAnswer};
 use crate::config::{Config, ServiceAccount};
 
 /// The grant type of an assertion.
@@ -73,11 +72,10 @@ pub(super) async fn tokens(
         let refusal = OAuthErrorResponse::in_body(answer.body()).unwrap_or_default();
         return Err(refused(account, email, &refusal));
     }
-    let response: BasicTokenResponse =
-        serde_json::from_slice(answer.body()).map_err(|_opaque| {
-            Error::new(ErrorKind::Auth, "Google's token endpoint gave no OAuth response")
-                .next("check the endpoint URLs in the settings")
-        })?;
+    let response: TokenAnswer = serde_json::from_slice(answer.body()).map_err(|_opaque| {
+        Error::new(ErrorKind::Auth, "Google's token endpoint gave no OAuth response")
+            .next("check the endpoint URLs in the settings")
+    })?;
     let mut tokens = GrantedTokens::new(&authority, &response, config.clock.seconds())?;
     // A new assertion replaces refreshing.
     tokens.refresh = None;

@@ -5,22 +5,34 @@
 use std::fmt::Display;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use oauth2::basic::BasicClient;
+use oauth2::basic::{
+    BasicErrorResponse, BasicRevocationErrorResponse, BasicTokenIntrospectionResponse,
+};
 use oauth2::{
-    AuthType, AuthUrl, AuthorizationCode, EndpointNotSet, EndpointSet, ErrorResponseType,
+    AuthType, AuthUrl, AuthorizationCode, Client, EndpointNotSet, EndpointSet, ErrorResponseType,
     PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, StandardErrorResponse,
-    TokenUrl,
+    StandardRevocableToken, TokenUrl,
 };
 
 use super::authority::TokenAuthority;
 use super::error_messages::{self, GrantEnd};
 use super::error_response::{OAuthErrorResponse, RecordingClient, RefusalFields};
-use super::tokens::GrantedTokens;
+use super::tokens::{GrantedTokens, TokenAnswer};
 use crate::config::Config;
 
 /// A client of the `oauth2` crate with the settings of every flow.
-pub(super) type OAuthClient =
-    BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
+pub(super) type OAuthClient = Client<
+    BasicErrorResponse,
+    TokenAnswer,
+    BasicTokenIntrospectionResponse,
+    StandardRevocableToken,
+    BasicRevocationErrorResponse,
+    EndpointSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointSet,
+>;
 
 /// Returns the client for requests to this authority.
 ///
@@ -30,7 +42,7 @@ pub(super) fn client(config: &Config, authority: &TokenAuthority) -> Result<OAut
     let TokenAuthority { provider, tenant } = authority;
     let registered = (provider.client)(config);
     let id = registered.id.clone().ok_or_else(|| error_messages::no_client(provider))?;
-    let mut client = BasicClient::new(id)
+    let mut client = Client::new(id)
         // In the body: both providers accept it there, and public clients have no alternative.
         .set_auth_type(AuthType::RequestBody)
         .set_auth_uri(AuthUrl::from_url((provider.auth)(config, tenant)?))
@@ -124,7 +136,7 @@ pub(super) fn response_error<T: ErrorResponseType + Display + 'static>(
 
 /// Interprets an error of the `oauth2` crate: the provider's refusal, or an error for any response
 /// other than OAuth's.
-fn refusal<T: ErrorResponseType + Display + 'static>(
+pub(super) fn refusal<T: ErrorResponseType + Display + 'static>(
     authority: &TokenAuthority,
     wire: &RecordingClient,
     error: RequestTokenError<Error, StandardErrorResponse<T>>,

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use oauth2::basic::BasicTokenResponse;
-use oauth2::{AccessToken, RefreshToken, TokenResponse};
+use oauth2::basic::BasicTokenType;
+use oauth2::{AccessToken, ExtraTokenFields, RefreshToken, StandardTokenResponse, TokenResponse};
+use serde::{Deserialize, Serialize};
 
 use super::authority::TokenAuthority;
 use super::error_messages;
@@ -12,6 +13,19 @@ use super::error_messages;
 /// The assumed lifetime of an access token if the provider states none. Google and Microsoft do:
 /// about an hour.
 const DEFAULT_LIFETIME: Duration = Duration::from_hours(1);
+
+/// A response of a token endpoint.
+pub(super) type TokenAnswer = StandardTokenResponse<GrantLifetime, BasicTokenType>;
+
+/// The remaining lifetime of a grant, which Google states for projects in Testing mode.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct GrantLifetime {
+    /// Seconds. Any JSON is accepted, because a strange value must not end the sign-in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refresh_token_expires_in: Option<serde_json::Value>,
+}
+
+impl ExtraTokenFields for GrantLifetime {}
 
 /// The tokens that a provider granted. `Debug` shows no token.
 #[derive(Debug, Clone)]
@@ -30,6 +44,8 @@ pub struct GrantedTokens {
     /// The granted scopes; people may have unticked some of the requested ones. Empty after a
     /// refresh means unchanged.
     pub scopes: Vec<String>,
+    /// The time at which the grant ends, in seconds since 1970, if the provider stated it.
+    pub ends: Option<i64>,
 }
 
 impl GrantedTokens {
@@ -37,11 +53,7 @@ impl GrantedTokens {
     ///
     /// # Errors
     /// [`ErrorKind::Auth`] for an access token that no request can carry.
-    pub(super) fn new(
-        authority: &TokenAuthority,
-        answer: &BasicTokenResponse,
-        now: i64,
-    ) -> Result<Self> {
+    pub(super) fn new(authority: &TokenAuthority, answer: &TokenAnswer, now: i64) -> Result<Self> {
         let TokenAuthority { provider, tenant } = authority;
         let lifetime = answer.expires_in().unwrap_or(DEFAULT_LIFETIME);
         let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
@@ -63,6 +75,12 @@ impl GrantedTokens {
             refresh: answer.refresh_token().cloned(),
             expires: now.saturating_add(lifetime),
             scopes: scopes.iter().map(|scope| (provider.scope_granted)(scope).to_owned()).collect(),
+            ends: answer
+                .extra_fields()
+                .refresh_token_expires_in
+                .as_ref()
+                .and_then(serde_json::Value::as_i64)
+                .map(|seconds| now.saturating_add(seconds)),
         })
     }
 
@@ -70,7 +88,7 @@ impl GrantedTokens {
     /// the `requested` ones are assumed.
     pub(super) fn signed_in(
         authority: &TokenAuthority,
-        answer: &BasicTokenResponse,
+        answer: &TokenAnswer,
         requested: &[String],
         now: i64,
     ) -> Result<Self> {

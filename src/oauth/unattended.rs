@@ -54,6 +54,7 @@ impl UnattendedAccess<'_> {
                     refresh: None,
                     expires,
                     scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
+                    ends: None,
                 })
             }
         }

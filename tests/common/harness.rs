@@ -63,6 +63,7 @@ pub fn tokens(provider: &'static str, access: &str, refresh: &str) -> GrantedTok
         expires: i64::MAX / 2,
         scopes: Vec::new(),
         tenant: None,
+        ends: None,
     }
 }
 

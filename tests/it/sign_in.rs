@@ -56,7 +56,8 @@ async fn sign_in_returns_tokens() {
     assert_eq!(tokens.expires - clock::now().as_second(), 3599);
     let shown = format!(
         "GrantedTokens {{ provider: \"google\", tenant: None, access: AccessToken([redacted]), \
-         refresh: Some(RefreshToken([redacted])), expires: {}, scopes: [\"mail\", \"calendar\"] }}",
+         refresh: Some(RefreshToken([redacted])), expires: {}, scopes: [\"mail\", \"calendar\"], \
+         ends: None }}",
         tokens.expires
     );
     assert_eq!(format!("{tokens:?}"), shown);

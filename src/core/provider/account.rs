@@ -71,6 +71,42 @@ pub struct Account {
     pub added: Timestamp,
 }
 
+impl Account {
+    /// Returns the scopes among `wanted` that the sign-in does not grant. A scope for writing grants
+    /// reading, too.
+    pub fn lacks<'w>(&self, wanted: &[&'w str]) -> Vec<&'w str> {
+        let is_granted = |scope: &&str| {
+            NOT_LISTED.contains(scope)
+                || self.scopes.iter().any(|granted| {
+                    granted.eq_ignore_ascii_case(scope)
+                        || wider(granted).iter().any(|other| other.eq_ignore_ascii_case(scope))
+                })
+        };
+        // Without any scope, the grant is unknown.
+        if self.scopes.is_empty() {
+            return Vec::new();
+        }
+        wanted.iter().copied().filter(|scope| !is_granted(scope)).collect()
+    }
+}
+
+/// Scopes that providers grant without listing them.
+const NOT_LISTED: &[&str] = &["offline_access", "openid", "profile", "email"];
+
+/// Returns the narrower scopes that a scope includes.
+fn wider(scope: &str) -> Vec<String> {
+    let google = |names: &[&str]| -> Vec<String> {
+        names.iter().map(|name| format!("https://www.googleapis.com/auth/{name}")).collect()
+    };
+    match scope.rsplit_once("/auth/").map_or(scope, |(_, name)| name) {
+        "https://mail.google.com/" => google(&["gmail.modify", "gmail.readonly"]),
+        "gmail.modify" => google(&["gmail.readonly"]),
+        name @ ("calendar" | "contacts") => google(&[&format!("{name}.readonly")]),
+        // Permissions of Microsoft Graph, such as `Mail.ReadWrite.Shared`.
+        name => vec![name.replace("ReadWrite", "Read")],
+    }
+}
+
 /// The store that holds the tokens of accounts.
 #[async_trait]
 pub trait TokenStore: Send + Sync {

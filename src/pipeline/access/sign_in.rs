@@ -314,6 +314,17 @@ async fn account_list(
     let columns = ACCOUNT.up_to(ColumnLevel::More);
     let rows = rows_of(&ctx.local(), &ACCOUNT, &columns, &objects, &mut notes);
     notes.push(if is_none { no_account_note(ctx) } else { note!("accounts: {}", rows.len()) });
+    for account in ctx.accounts.list().await? {
+        if provider.is_some_and(|provider| account.provider != provider.word()) {
+            continue;
+        }
+        let shared = account.via.is_some();
+        let wanted = ctx.connect.scopes(&account.provider, shared, ctx.config.access);
+        let limits = ctx.accounts.limits(&account, &wanted.unwrap_or_default()).await?;
+        for limit in [limits.lacking, limits.ending].into_iter().flatten() {
+            notes.push(note!("{}: {}", quoted(account.email.as_str()), ours(limit)));
+        }
+    }
     let sends = ctx.config.access >= AccessLevel::Send && !ctx.config.always_confirm;
     if sends && !caller.can_ask() {
         notes.push(UNASKED.into());

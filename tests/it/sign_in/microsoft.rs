@@ -31,6 +31,7 @@ pub fn tokens(tenant: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
         refresh: Some(RefreshToken::new(refresh.to_owned())),
         expires: clock::now().as_second() + lifetime,
         scopes: Vec::new(),
+        ends: None,
     }
 }
 

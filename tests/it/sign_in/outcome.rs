@@ -211,7 +211,10 @@ async fn tool_shows_the_device_code_and_finishes_alone() {
             assert_eq!(list["accounts"][0]["email"], "team@example.com");
             assert_eq!(list["accounts"][0]["via"], "mira@example.com");
             let again = call(&pipeline, json!({})).await;
-            assert_eq!(again["notes"], json!(["accounts: 1"]), "told once");
+            let lacking = "`team@example.com`: the sign-in lacks mail.shared: run `daysheet account \
+                           add microsoft --tenant consumers --mailbox team@example.com` and allow \
+                           all permissions";
+            assert_eq!(again["notes"], json!(["accounts: 1", lacking]), "told once");
             // Signing in again requests the same person, mailbox and tenant.
             let again = call(&pipeline, json!({"op": "reauth", "account": "team"})).await;
             let detail = again["outcomes"][0]["detail"].as_str().unwrap();

@@ -32,6 +32,7 @@ fn tokens(access: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
         refresh: Some(RefreshToken::new(refresh.to_owned())),
         expires: clock::now().as_second() + lifetime,
         scopes: vec!["mail".to_owned()],
+        ends: None,
     }
 }
 

@@ -19,6 +19,7 @@ pub mod client;
 mod command;
 #[cfg(feature = "sandbox")]
 mod demo;
+mod doctor;
 mod help;
 pub mod install;
 mod log;
@@ -87,6 +88,11 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     if database.is_some() && matches!(command, Command::Install { .. }) {
         return Err(Error::argument("--database does not become part of an entry")
             .next("set DAYSHEET_DATABASE, or `database` in the settings file"));
+    }
+    if let Command::Doctor { checks, json, offline, report } = command {
+        let database = database.map(str::to_owned);
+        let request = doctor::DoctorRequest { checks, json, offline, report, database };
+        return Ok(doctor::run(&build_runtime(false)?, &request));
     }
     // A command that needs no settings works even if they are invalid.
     let command = match run_without_settings(command)? {
@@ -279,6 +285,7 @@ async fn run_with_settings(command: Command, config: Config) -> Result<ExitCode>
         | Command::Convert { .. }
         | Command::Install { .. }
         | Command::Uninstall { .. }
+        | Command::Doctor { .. }
         | Command::Completions { .. }
         | Command::Man { .. } => Ok(ExitCode::SUCCESS),
         #[cfg(feature = "http")]

@@ -50,7 +50,7 @@ pub use identity::IdentitySettings;
 pub use keys::{GivenKeys, RetentionDays};
 pub use limits::PersonLimits;
 use settings::{FILE, SettingSources, absolute, home, is_loopback, read, set, unreadable};
-pub use settings::{TENANTS, tenant, unknown};
+pub use settings::{TENANTS, is_guid, tenant, unknown};
 
 /// The time for which the effect of a lost write is looked up: services have carried out requests
 /// seconds after the connection broke.
@@ -302,6 +302,7 @@ impl Config {
             *client = OauthClient {
                 id: Some(ClientId::new("daysheet-sandbox".to_owned())),
                 secret: None,
+                is_web: false,
             };
         }
         // Real tokens and keys must not be used for the sandbox's accounts.

@@ -7,7 +7,8 @@
 //! consent on another machine with a code (`oauth/device.rs`), the requests to the token endpoint
 //! (`oauth/token_endpoint.rs`) and the end of a grant (`oauth/revocation.rs`). Accounts without
 //! sign-in (`oauth/unattended.rs`) get tokens from a command (`oauth/command.rs`) or with the key of
-//! a service account (`oauth/service.rs`). `oauth/error_response.rs` reads refusals, and
+//! a service account (`oauth/service.rs`). `oauth/probe.rs` checks
+//! OAuth clients. `oauth/error_response.rs` reads refusals, and
 //! `oauth/error_messages.rs` explains them by the table of `daysheet_core::provider::refusals`.
 //!
 //! Nothing is stored here: `accounts.rs` keeps the tokens. Errors, logs and `Debug` output contain
@@ -20,6 +21,7 @@ mod device;
 mod error_messages;
 mod error_response;
 mod listener;
+mod probe;
 mod providers;
 mod redirect;
 mod revocation;
@@ -32,7 +34,8 @@ mod web;
 
 pub(crate) use self::authority::TokenAuthority;
 pub use self::device::DeviceSignIn;
-pub(crate) use self::error_messages::grant_ended;
+pub(crate) use self::error_messages::{cure, grant_ended};
+pub use self::probe::check_client;
 pub use self::providers::{OAuthProvider, PROVIDERS, provider_named};
 pub use self::redirect::ResponseReceiver;
 pub(crate) use self::revocation::revoke;

@@ -45,7 +45,7 @@ pub use cipher::SealedText;
 pub use database::{EVERYBODY, LOCAL, SERVER, Store};
 pub use handles::HandleKind;
 pub use keys::rotation::RotationOutcome;
-pub use maintenance::check::CheckFindings;
+pub use maintenance::check::{CheckFindings, StoreState};
 pub use maintenance::transfer::TransferOutcome;
 pub use outputs::OutputRecord;
 pub use secrets::{account_identity, new_key};

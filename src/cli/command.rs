@@ -7,6 +7,7 @@ use daysheet_core::access::AccessLevel;
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, ErrorKind, Result};
 
+use super::doctor::CheckName;
 use super::install::clients::CLIENTS;
 #[cfg(not(feature = "sandbox"))]
 pub(super) use super::real::SandboxFlags;
@@ -136,6 +137,28 @@ pub(super) enum Command {
         /// Write without asking.
         #[arg(long, short)]
         yes: bool,
+    },
+    /// Check all parts of the installation, and show the next step for each problem.
+    ///
+    /// Checks: settings, state, database, keys, zone, network, clock, client (OAuth),
+    /// accounts, mcp (clients), version. The exit code is 1 if one fails. The checks
+    /// change no files, open no browser, and show neither secrets nor mail.
+    Doctor {
+        /// Only these checks.
+        #[arg(value_name = "CHECK", value_parser = check_name)]
+        checks: Vec<CheckName>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        /// Connect to no other machine.
+        #[arg(long)]
+        offline: bool,
+        /// Leave out personal data, for a bug report.
+        ///
+        /// Addresses, the home folder and the names of databases and projects are
+        /// replaced. Look at the text before you publish it.
+        #[arg(long)]
+        report: bool,
     },
     /// Sign accounts in and out.
     #[command(subcommand)]
@@ -327,6 +350,13 @@ fn address(text: &str) -> std::result::Result<std::net::SocketAddr, String> {
         .ok_or_else(|| "write it like 127.0.0.1:8750 or localhost:8750".to_owned())
 }
 
+fn check_name(word: &str) -> std::result::Result<CheckName, String> {
+    let found = CheckName::TABLE.iter().find(|(known, _)| *known == word);
+    found
+        .map(|(_, check)| *check)
+        .ok_or_else(|| format!("use one of {}", CheckName::WORDS.join(", ")))
+}
+
 fn level(word: &str) -> std::result::Result<AccessLevel, String> {
     AccessLevel::find(word).ok_or_else(|| {
         let words = AccessLevel::ALL.map(AccessLevel::word).join(", ");
@@ -341,6 +371,7 @@ pub(super) fn with_words(command: clap::Command) -> clap::Command {
         "tool" => Some(TOOLS.iter().map(|tool| tool.name).collect()),
         "format" => Some(FormatWord::WORDS.to_vec()),
         "provider" => Some(ProviderChoice::WORDS.to_vec()),
+        "checks" => Some(CheckName::WORDS.to_vec()),
         "client" => Some(CLIENTS.iter().map(|client| client.id).collect()),
         _ => None,
     };
@@ -350,6 +381,7 @@ pub(super) fn with_words(command: clap::Command) -> clap::Command {
     };
     command
         .mut_subcommand("call", |call| call.mut_args(with))
+        .mut_subcommand("doctor", |doctor| doctor.mut_args(with))
         .mut_subcommand("install", |install| install.mut_args(with))
         .mut_subcommand("uninstall", |uninstall| uninstall.mut_args(with))
         .mut_subcommand("account", |account| {

@@ -5,6 +5,7 @@
 
 pub mod clients;
 pub mod edit;
+pub mod read;
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -108,7 +109,7 @@ fn client_ids() -> String {
 }
 
 /// Returns this machine.
-fn this_machine(var: &dyn Fn(&str) -> Option<String>) -> Result<ClientMachine<'_>> {
+pub(super) fn this_machine(var: &dyn Fn(&str) -> Option<String>) -> Result<ClientMachine<'_>> {
     let platform = if cfg!(windows) {
         Platform::Windows
     } else if cfg!(target_os = "macos") {
@@ -332,10 +333,7 @@ fn list(machine: &ClientMachine<'_>) -> Result<ExitCode> {
         let Ok(file) = client.file(machine) else {
             continue;
         };
-        // Folders in the home folder itself say nothing about the client.
-        let is_there =
-            file.parent().is_some_and(|folder| folder.exists() && folder != machine.home);
-        if !file.exists() && !is_there {
+        if !is_found(&file, machine) {
             continue;
         }
         any = true;
@@ -347,6 +345,12 @@ fn list(machine: &ClientMachine<'_>) -> Result<ExitCode> {
         say!("No client was found. daysheet install CLIENT knows {}.", client_ids());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns true if a client has its settings file, or a folder for it.
+fn is_found(file: &Path, machine: &ClientMachine<'_>) -> bool {
+    // Folders in the home folder itself say nothing about the client.
+    file.exists() || file.parent().is_some_and(|folder| folder.exists() && folder != machine.home)
 }
 
 /// Returns whether a client has the entry, in words.

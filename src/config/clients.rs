@@ -13,6 +13,8 @@ pub struct OauthClient {
     pub id: Option<ClientId>,
     /// The client secret; `None` for a public client.
     pub secret: Option<ClientSecret>,
+    /// True if its file says that it is a Web client.
+    pub is_web: bool,
 }
 
 /// A Google service account, as in its key file. `Debug` never shows the key.
@@ -37,18 +39,21 @@ impl OauthClient {
         let id = settings.get(&format!("{provider}.client_id"))?.map(|found| found.value);
         let secret = settings.get(&format!("{provider}.client_secret"))?.map(|found| found.value);
         // The secret of a file belongs to the id in the same file, so a set id disables both.
-        let (id, beside) = match (id, file) {
+        let in_file = match (&id, file) {
             (None, Some(found)) => credentials(&found)?,
-            (id, _) => (id, None),
+            _ => Self::default(),
         };
-        let secret = secret.or(beside);
-        Ok(Self { id: id.map(ClientId::new), secret: secret.map(ClientSecret::new) })
+        Ok(Self {
+            id: id.map(ClientId::new).or(in_file.id),
+            secret: secret.map(ClientSecret::new).or(in_file.secret),
+            is_web: in_file.is_web,
+        })
     }
 }
 
 /// Reads client id and secret from a `credentials.json` as Google issues it: under `installed` for
 /// desktop clients, under `web` for others.
-fn credentials(found: &FoundSetting) -> Result<(Option<String>, Option<String>)> {
+fn credentials(found: &FoundSetting) -> Result<OauthClient> {
     let path = found.path()?;
     let text = read(&path).map_err(|error| error.context(&found.origin))?;
     let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -70,7 +75,11 @@ fn credentials(found: &FoundSetting) -> Result<(Option<String>, Option<String>)>
         )
         .next(next)
     })?;
-    Ok((Some(id), text("client_secret")))
+    Ok(OauthClient {
+        id: Some(ClientId::new(id)),
+        secret: text("client_secret").map(ClientSecret::new),
+        is_web: json.get("installed").is_none(),
+    })
 }
 
 impl ServiceAccount {

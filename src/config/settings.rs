@@ -412,7 +412,7 @@ pub fn tenant(text: &str) -> Option<String> {
 }
 
 /// Returns true for groups of 8, 4, 4, 4 and 12 hexadecimal digits.
-fn is_guid(text: &str) -> bool {
+pub fn is_guid(text: &str) -> bool {
     let groups: Vec<&str> = text.split('-').collect();
     let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
     lengths == [8, 4, 4, 4, 12]

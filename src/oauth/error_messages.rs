@@ -8,8 +8,8 @@ use daysheet_core::provider::refusals::{
     KnownRefusal, RefusalMeaning, RefusalSigns, RefusalStage, known_refusal,
 };
 
-use super::error_response::OAuthErrorResponse;
-use super::providers::OAuthProvider;
+use super::error_response::{OAuthErrorResponse, RefusalFields};
+use super::providers::{OAuthProvider, provider_named};
 use crate::config::TENANTS;
 
 /// Explains a refused sign-in, from a token endpoint or from the redirect.
@@ -81,6 +81,15 @@ pub(super) fn end(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Op
         },
         reason: format!("{why}{}", with_number(response, "; ", "")),
     })
+}
+
+/// Returns the next step for an error of ours that has one of Microsoft's numbers.
+pub(crate) fn cure(provider: &str, message: &str) -> Option<String> {
+    let provider = provider_named(provider).ok()?;
+    let description = RefusalFields { description: message, ..RefusalFields::default() };
+    let response = OAuthErrorResponse::new(&description);
+    let known = response.number.and(known(provider, RefusalStage::Refresh, &response))?;
+    Some(fill_in(provider, known.next))
 }
 
 /// Returns Microsoft's number of the error between two texts; empty without a number.

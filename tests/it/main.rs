@@ -21,7 +21,7 @@
 //! | `days` | whole calls at random instants: every weekday, summer time, ends of years | 38 |
 //! | `routes` | adapters use every route of the sandbox | |
 //! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; interrupted writes; cancelled calls; full disks | 16, 28, 29, 31 |
-//! | `server`, `cli`, `install`, `examples` | the program, over its pipes and by its command line; entries in the settings of clients; the examples of the docs | 6, 29 |
+//! | `server`, `cli`, `install`, `doctor`, `examples` | the program, over its pipes and by its command line; entries in the settings of clients; broken installations; the examples of the docs | 6, 29 |
 //!
 //! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox.
 
@@ -55,6 +55,7 @@ mod config;
 mod days;
 mod discovery;
 mod docs;
+mod doctor;
 mod drafts;
 mod elicitation;
 mod examples;

@@ -31,7 +31,51 @@ pub struct CheckFindings {
     pub problems: Vec<String>,
 }
 
+/// The version of a database that may not be open yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreState {
+    /// The place of the rows, without a password.
+    pub place: String,
+    /// The version of its schema; `None` for a new database.
+    pub version: Option<i64>,
+    /// The version that this program needs.
+    pub newest: i64,
+    /// True if the first statement creates the database.
+    pub is_new: bool,
+}
+
+impl StoreState {
+    /// Returns true if opening the database does not change it.
+    pub fn is_current(&self) -> bool {
+        self.version == Some(self.newest)
+    }
+}
+
 impl Store {
+    /// Returns the version of the database, without changing anything.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`] if it cannot be read.
+    pub async fn state(&self) -> Result<StoreState> {
+        let version = self.version().await?;
+        let is_empty = || std::fs::metadata(self.path()).map_or(true, |file| file.len() == 0);
+        Ok(StoreState {
+            place: self.inner.engine.to_string(),
+            version,
+            newest: i64::try_from(schema::newest()).unwrap_or(i64::MAX),
+            is_new: version.is_none() && (self.inner.engine.is_postgres() || is_empty()),
+        })
+    }
+
+    /// Returns the name and place of the master key in use, if there is one yet. The database must be
+    /// of this version.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`] or [`ErrorKind::Config`] if the key is missing or cannot be read.
+    pub async fn named_key(&self) -> Result<Option<String>> {
+        self.key_in_use().await
+    }
+
     /// Checks that the database is intact, that every sealed text can be opened, and in PostgreSQL
     /// that row-level security separates the rows of owners.
     ///

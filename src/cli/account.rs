@@ -22,9 +22,15 @@ pub(super) async fn add(
     let begun = BegunSignIn::start(&app.config, &*app.connect, add).await?;
     // stdin is read only without a browser on this machine: a browser's redirect reaches the
     // listener by itself.
-    let no_browser = no_browser || !app.config.browser;
+    let mut no_browser = no_browser || !app.config.browser;
     let paster = match &begun {
         BegunSignIn::Browser(sign_in) => {
+            if let Some(why) = without_browser()
+                && !no_browser
+            {
+                say_ways(why, add.provider == "microsoft");
+                no_browser = true;
+            }
             show(sign_in, no_browser);
             no_browser.then(|| sign_in.paster())
         }
@@ -69,6 +75,34 @@ pub(super) async fn add(
         say!("Note: {note}.");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the reason why no browser can be opened here, if there is one.
+pub(super) fn without_browser() -> Option<&'static str> {
+    let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
+    if cfg!(any(windows, target_os = "macos")) {
+        // A browser would open on the screen of that machine.
+        return is_set(&"SSH_CONNECTION").then_some("this is an SSH session");
+    }
+    // WSL opens the browser of Windows.
+    let displays = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME"];
+    let has_display = displays.iter().any(is_set);
+    (!has_display).then_some("this session has no display")
+}
+
+/// Prints which of the three ways of signing in works without a browser.
+fn say_ways(why: &str, has_device: bool) {
+    say!("No browser can be opened: {why}. Of the three ways to sign in:");
+    say!("- a browser on this machine: not here");
+    say!(
+        "- --no-browser, used now: the page is opened on any machine, and its last address pasted"
+    );
+    if has_device {
+        say!("- --device: a code is entered on any machine, unless the organisation forbids this");
+    } else {
+        say!("- --device: not for this provider, which allows no mail with it");
+    }
+    say!();
 }
 
 /// Opens the sign-in page, or prints its address.

@@ -70,6 +70,14 @@ pub(super) fn run(runtime: &Runtime, request: &DoctorRequest) -> ExitCode {
     if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
+/// Returns the problems of a provider's OAuth client, as lines.
+pub(super) async fn client_problems(app: &App, provider: &'static str) -> Vec<String> {
+    let findings = clients::clients(app, &[provider], false).await;
+    // A provider that was not reached has not accepted the client either.
+    let is_bad = |finding: &&Finding| finding.state != FindingState::Good;
+    findings.iter().filter(is_bad).map(Finding::sentence).collect()
+}
+
 /// Returns the settings as a server would read them.
 fn load(database: Option<&str>) -> Result<Config> {
     let mut config = Config::load(None, Clock::system())?;

@@ -347,6 +347,17 @@ fn list(machine: &ClientMachine<'_>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns the clients found on this machine that lack the entry.
+pub(super) fn clients_without_entry() -> Result<Vec<&'static str>> {
+    let var = |name: &str| std::env::var(name).ok();
+    let machine = this_machine(&var)?;
+    let is_without = |client: &&McpClient| {
+        client.file(&machine).is_ok_and(|file| is_found(&file, &machine))
+            && state(client, &machine) == "not installed"
+    };
+    Ok(CLIENTS.iter().filter(is_without).map(|client| client.id).collect())
+}
+
 /// Returns true if a client has its settings file, or a folder for it.
 fn is_found(file: &Path, machine: &ClientMachine<'_>) -> bool {
     // Folders in the home folder itself say nothing about the client.

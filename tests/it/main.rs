@@ -21,7 +21,7 @@
 //! | `days` | whole calls at random instants: every weekday, summer time, ends of years | 38 |
 //! | `routes` | adapters use every route of the sandbox | |
 //! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; interrupted writes; cancelled calls; full disks | 16, 28, 29, 31 |
-//! | `server`, `cli`, `install`, `doctor`, `examples` | the program, over its pipes and by its command line; entries in the settings of clients; broken installations; the examples of the docs | 6, 29 |
+//! | `server`, `cli`, `install`, `doctor`, `setup`, `examples` | the program, over its pipes and by its command line; entries in the settings of clients; broken and new installations; the examples of the docs | 6, 29 |
 //!
 //! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox.
 
@@ -84,6 +84,7 @@ mod save;
 mod send;
 mod sender_auth;
 mod server;
+mod setup;
 mod shape;
 mod sign_in;
 mod size;

@@ -107,6 +107,12 @@ impl Finding {
         lines
     }
 
+    /// Returns the finding with its next step, on one line.
+    pub(super) fn sentence(&self) -> String {
+        let next = self.next.iter().map(|next| format!(": {next}"));
+        format!("{}{}", self.what, next.collect::<String>())
+    }
+
     pub(super) fn json(&self) -> Value {
         json!({
             "check": word(self.check),

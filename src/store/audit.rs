@@ -195,6 +195,7 @@ pub(super) fn purge(home: &Path, oldest: i64) -> Result<u64> {
 /// Opens the log for reading and appending, for one process at a time if the file system supports
 /// locks. Opens it again if the log was replaced during the wait.
 fn open_locked(path: &Path) -> std::io::Result<std::fs::File> {
+    #[cfg_attr(not(unix), expect(clippy::never_loop, reason = "only Unix replaces open files"))]
     loop {
         let file = std::fs::OpenOptions::new().read(true).append(true).open(path)?;
         // Some network file systems have no locks; a single write per line has to do there.

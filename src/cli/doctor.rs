@@ -152,8 +152,8 @@ async fn with_settings(
         let app = app.clone();
         let task = tokio::spawn(async move {
             if used.is_empty() {
-                let next = "run `daysheet setup`, or follow docs/setup-google.md or \
-                            docs/setup-microsoft.md";
+                let next = "run `daysheet setup`, or follow docs/guide/setup-google.md or \
+                            docs/guide/setup-microsoft.md";
                 let what = "no OAuth client is set";
                 let finding = Finding::new(CheckName::Client, FindingState::Failed, what);
                 return vec![finding.next(next)];

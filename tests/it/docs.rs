@@ -9,8 +9,8 @@ use regex::Regex;
 
 /// Folders with files that name pages.
 const SOURCES: &[&str] = &[
-    ".ci", ".config", ".github", "assets", "benches", "docs", "examples", "fuzz", "packaging",
-    "providers", "schemas", "src", "tests",
+    ".ci", ".config", ".github", "benches", "docs", "examples", "fuzz", "packaging", "providers",
+    "schemas", "src", "tests",
 ];
 
 /// Returns the folder of the project.

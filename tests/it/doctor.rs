@@ -1,5 +1,5 @@
 //! `daysheet doctor` on broken installations, and the table of refusals in
-//! `docs/troubleshooting.md`.
+//! `docs/guide/troubleshooting.md`.
 //!
 //! A case of `tests/fixtures/doctor.txt` begins with `# case: ` and its name. Its head:
 //!
@@ -30,7 +30,7 @@ use tokio::process::Command;
 use crate::common::clock;
 
 const CASES: &str = "tests/fixtures/doctor.txt";
-const PAGE: &str = "docs/troubleshooting.md";
+const PAGE: &str = "docs/guide/troubleshooting.md";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_daysheet");
 /// A word that only secrets contain.
 const SECRET: &str = "hunter2";

@@ -69,7 +69,7 @@ fn wrong_id(id: &str, form: &str) -> String {
 fn google(config: &Config) -> Vec<Finding> {
     let client = &config.google;
     let next = "copy DAYSHEET_GOOGLE_CLIENT_ID from Google's console, page Clients; \
-                docs/setup-google.md says how";
+                docs/guide/setup-google.md says how";
     let Some(id) = &client.id else {
         return vec![failed("no OAuth client is set").next(next)];
     };
@@ -84,7 +84,7 @@ fn google(config: &Config) -> Vec<Finding> {
     // The pages of a server need a Web client.
     if client.is_web && config.http.public_url.is_none() {
         let next = "create a client of the type `Desktop app`, and download its JSON; \
-                    docs/setup-google.md says how";
+                    docs/guide/setup-google.md says how";
         return vec![failed("credentials.json is of a Web client").next(next)];
     }
     let Some(secret) = &client.secret else {
@@ -106,7 +106,7 @@ fn google(config: &Config) -> Vec<Finding> {
 fn microsoft(config: &Config) -> Vec<Finding> {
     let client = &config.microsoft;
     let next = "copy Application (client) ID from the overview page of the app into \
-                DAYSHEET_MICROSOFT_CLIENT_ID; docs/setup-microsoft.md says how";
+                DAYSHEET_MICROSOFT_CLIENT_ID; docs/guide/setup-microsoft.md says how";
     let Some(id) = &client.id else {
         return vec![failed("no OAuth client is set").next(next)];
     };

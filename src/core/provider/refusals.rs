@@ -1,7 +1,7 @@
 //! The refusals of providers that a person can resolve, and their signs.
 //!
 //! The table (`refusals/table.rs`) serves sign-ins, refreshes, calls of the adapters, the doctor and
-//! `docs/troubleshooting.md`. This module compares answers with the table. Its callers read the answers,
+//! `docs/guide/troubleshooting.md`. This module compares answers with the table. Its callers read the answers,
 //! and complete the next steps.
 
 mod row;

@@ -233,7 +233,7 @@ async fn network_errors_do_not_mark_the_account() {
     assert_eq!(server.count(), 1, "those who waited share the outcome");
     for text in [
         "Google refused the sign-in: the OAuth client is not accepted: check \
-         DAYSHEET_GOOGLE_CLIENT_ID and its secret; docs/setup-google.md says where to get them",
+         DAYSHEET_GOOGLE_CLIENT_ID and its secret; docs/guide/setup-google.md says where to get them",
         "Google's token endpoint gave no OAuth response: check the endpoint URLs in the settings",
     ] {
         let error = accounts.bearer(&MIRA).await.unwrap_err();

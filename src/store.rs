@@ -40,7 +40,7 @@ mod usage;
 
 pub use accounts::AccountRow;
 pub use accounts::unapproved::UnapprovedAddresses;
-pub use audit::AuditLine;
+pub use audit::{AuditLine, AuditRecord};
 pub use cipher::SealedText;
 pub use database::{EVERYBODY, LOCAL, SERVER, Store};
 pub use handles::HandleKind;

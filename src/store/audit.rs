@@ -6,6 +6,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::database::Store;
@@ -24,7 +26,51 @@ pub struct AuditLine {
     pub line: String,
 }
 
+/// The content of a line: a write, or a step towards one. It has no subject and no text, and of
+/// recipients only the number and the domains.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AuditRecord {
+    /// The account's address; empty if the line concerns no single account.
+    pub account: String,
+    /// The domains of the recipients, each once.
+    pub domains: Vec<String>,
+    /// Handles, provider ids or Message-IDs of its objects.
+    pub ids: Vec<String>,
+    /// The operation.
+    pub op: String,
+    /// The outcome.
+    pub outcome: String,
+    /// The number of recipients.
+    pub recipients: usize,
+    /// The time in RFC 3339, which [`Store::record_audit`] fills in.
+    pub time: String,
+    /// The tool.
+    pub tool: String,
+}
+
+impl AuditLine {
+    /// Returns the content of the line. Fields that are missing, or unreadable as a whole, are
+    /// empty: a damaged line must not hide the others.
+    pub fn record(&self) -> AuditRecord {
+        serde_json::from_str(&self.line).unwrap_or_default()
+    }
+}
+
 impl Store {
+    /// Adds a line with this content and the present time.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`].
+    pub async fn record_audit(&self, record: AuditRecord) -> Result<()> {
+        let time = Timestamp::from_second(self.now()).unwrap_or_default().to_string();
+        let line = serde_json::to_string(&AuditRecord { time, ..record });
+        let line = line.map_err(|_| {
+            Error::new(ErrorKind::Internal, "a line of the audit log could not be serialized")
+        })?;
+        self.append_audit(&line).await
+    }
+
     /// Adds a line, which is stored when this returns. Lines of several processes are not mixed up.
     ///
     /// # Errors
@@ -142,7 +188,7 @@ impl Store {
 /// Returns the time of a line, in seconds since 1970.
 fn time_of(line: &str) -> Option<i64> {
     let line: Value = serde_json::from_str(line).ok()?;
-    let time: jiff::Timestamp = line.get("time")?.as_str()?.parse().ok()?;
+    let time: Timestamp = line.get("time")?.as_str()?.parse().ok()?;
     Some(time.as_second())
 }
 

@@ -4,14 +4,16 @@
 //! a line, too. One JSON object per line in `audit.jsonl` in the state folder, readable only by
 //! its owner. No subject, no text, and only the domains of recipients.
 
+use std::collections::BTreeSet;
+
 use daysheet_core::error::Result;
 use daysheet_core::ids::EmailAddress;
 use daysheet_core::text::{Note, note, ours};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::pipeline::context::Context;
 use crate::pipeline::write::interrupted::begin_writing;
+use crate::store::AuditRecord;
 
 /// A tool that writes, as the log names it.
 #[derive(Debug, Clone, Copy)]
@@ -75,21 +77,20 @@ impl<'a> AuditEntry<'a> {
 pub(crate) async fn log_entry(ctx: &Context, entry: AuditEntry<'_>) -> Result<()> {
     // Its first line is where a call begins to write.
     begin_writing(ctx).await?;
-    let mut domains: Vec<&str> =
+    let domains: BTreeSet<&str> =
         entry.recipients.iter().filter_map(|address| Some(address.rsplit_once('@')?.1)).collect();
-    domains.sort_unstable();
-    domains.dedup();
-    let line: Value = json!({
-        "time": ctx.now().to_string(),
-        "account": entry.account,
-        "tool": entry.tool,
-        "op": entry.op,
-        "ids": entry.ids,
-        "domains": domains,
-        "recipients": entry.recipients.len(),
-        "outcome": entry.outcome,
-    });
-    ctx.store.append_audit(&line.to_string()).await
+    ctx.store
+        .record_audit(AuditRecord {
+            account: entry.account.to_owned(),
+            domains: domains.into_iter().map(str::to_owned).collect(),
+            op: entry.op.to_owned(),
+            outcome: entry.outcome.to_owned(),
+            recipients: entry.recipients.len(),
+            tool: entry.tool.to_owned(),
+            ids: entry.ids,
+            ..AuditRecord::default()
+        })
+        .await
 }
 
 /// Writes the line before a write, which must not be made without it.

@@ -9,9 +9,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use crate::store::audit::AuditRecord;
 use crate::store::cipher::SealedText;
 use crate::store::database::Store;
 use crate::store::tickets::{TicketKind, TicketRow};
@@ -182,18 +182,14 @@ impl Store {
         write: &WaitingWrite,
         outcome: &str,
     ) -> Result<()> {
-        let time = jiff::Timestamp::from_second(self.now()).unwrap_or_default();
-        let line = json!({
-            "time": time.to_string(),
-            "account": "",
-            "tool": write.tool(),
-            "op": "approval",
-            "ids": [id.as_str()],
-            "domains": [],
-            "recipients": 0,
-            "outcome": outcome,
-        });
-        self.append_audit(&line.to_string()).await
+        self.record_audit(AuditRecord {
+            tool: write.tool().to_owned(),
+            op: "approval".to_owned(),
+            ids: vec![id.as_str().to_owned()],
+            outcome: outcome.to_owned(),
+            ..AuditRecord::default()
+        })
+        .await
     }
 }
 

@@ -46,6 +46,7 @@ use daysheet_core::encode::Document;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::ProviderConnector;
 pub use mail::attachment::URI as ATTACHMENT_URI;
+pub use titles::logged::LoggedObject;
 
 use self::access::sign_in::{sign_out, signed_in};
 use self::access::untrusted::distrust;
@@ -56,6 +57,7 @@ use self::context::Context;
 use self::mail::attachment::attachment_bytes;
 use self::run::{output_document, output_text, run_for};
 use self::states::KeptStates;
+use self::titles::logged::logged_titles;
 use crate::accounts::{Accounts, SignedOut};
 use crate::config::Config;
 use crate::outputs::ResultStore;
@@ -151,6 +153,12 @@ impl Pipeline {
     /// the errors of [`Pipeline::run_for`].
     pub async fn inspect(&self, request: ToolRequest) -> Result<InspectedAnswer> {
         inspect(&self.context, request).await
+    }
+
+    /// Reads the subject or title of each object, in their order, cut to one short line. Objects
+    /// without a title yield `None`, and deleted or unreadable objects an error.
+    pub async fn logged_titles(&self, objects: Vec<LoggedObject>) -> Vec<Result<Option<String>>> {
+        logged_titles(&self.context, objects).await
     }
 
     /// Returns the values that `typed` can become, and their total number.

@@ -13,3 +13,4 @@ pub(super) mod search;
 pub(super) mod send;
 pub(super) mod send_recovery;
 pub(super) mod senders;
+pub(super) mod subjects;

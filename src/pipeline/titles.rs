@@ -1,5 +1,7 @@
 //! Titles of events and subjects of messages, cut for notes and outcomes.
 
+pub(super) mod logged;
+
 use daysheet_core::text::{self, quoted};
 
 /// The number of columns of a title in a line of ours.

@@ -4,7 +4,7 @@
 //! are put in one order. A meeting is in the calendar of every guest; of such copies
 //! the reader's own is shown.
 
-pub(super) mod by_id;
+pub(crate) mod by_id;
 pub(crate) mod calendars;
 mod clash;
 mod ics;

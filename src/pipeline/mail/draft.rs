@@ -308,9 +308,14 @@ async fn draft_written(
     write: DraftWrite,
     made: Result<StoredDraft>,
 ) -> Result<WholeAnswer> {
-    let DraftWrite { op, ids, draft, is_reply, undo } = write;
-    let line = entry(context, op, &ids, &draft.content, outcome(&made));
+    let DraftWrite { op, mut ids, draft, is_reply, undo } = write;
     let mut notes = Vec::new();
+    if let (Ok(stored), true) = (&made, ids.is_empty()) {
+        let (kind, id) = (HandleKind::Draft, stored.id.as_str());
+        // The preview notes a failure.
+        ids.push(handle_after(ctx, &context.account, kind, id, &mut Vec::new()).await);
+    }
+    let line = entry(context, op, &ids, &draft.content, outcome(&made));
     audit_after(ctx, line, &mut notes).await;
     match made {
         Ok(stored) => {

@@ -11,7 +11,7 @@ pub(super) mod lengths;
 pub(crate) mod messages;
 mod repeated;
 mod reports;
-pub(super) mod targets;
+pub(crate) mod targets;
 
 use std::collections::HashMap;
 

@@ -23,6 +23,7 @@ use super::chosen::MessageChoice;
 use super::work::{AccountBatch, MessageChange, MessageOutcome, grouped};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, handle_after};
+use crate::pipeline::mail::subjects::subjects_of;
 use crate::pipeline::rows::rows_of;
 use crate::pipeline::write::report::{DRY_RUN, ItemOutcome, outcome_rows};
 use crate::store::HandleKind;
@@ -291,20 +292,7 @@ pub(super) async fn subjects(
     if messages.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS {
         return None;
     }
-    let columns: Vec<_> = ["id", "subject"].iter().filter_map(|name| MESSAGE.field(name)).collect();
-    let read = messages.iter().map(async |(mailbox, ids)| {
-        let (context, projection) =
-            (RowContext::bare(mailbox.api()), project(mailbox.api(), &columns));
-        let found = mailbox.read_messages(ids, &projection, BodyForm::None).await;
-        let subject = |item: &Value| {
-            let texts = MESSAGE.field("subject").map(|field| flatten::texts(field, item, &context));
-            texts.into_iter().flatten().next()
-        };
-        let found = ids.iter().zip(found);
-        found
-            .filter_map(|(id, message)| Some((id.clone(), subject(&message.ok()?.item)?)))
-            .collect::<Vec<_>>()
-    });
+    let read = messages.iter().map(|(mailbox, ids)| subjects_of(&**mailbox, ids));
     Some(join_all(read).await.into_iter().flatten().collect())
 }
 

@@ -44,6 +44,7 @@ pub(super) fn routes(service: Arc<HttpState>, public: Url) -> Router {
     Router::new()
         .route("/", get(|| async { Redirect::to("/accounts") }))
         .route("/style.css", get(layout::style))
+        .route("/icon.svg", get(layout::icon))
         .route("/sign-in", get(sign_in::ask).post(sign_in::with_token))
         .route("/sign-in/callback", get(sign_in::back))
         .route("/sign-out", axum::routing::post(sign_in::out))
@@ -69,7 +70,7 @@ async fn guarded(mut response: Response) -> Response {
     const HEADERS: [(HeaderName, &str); 4] = [
         (
             CONTENT_SECURITY_POLICY,
-            "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; \
+            "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
              frame-ancestors 'none'",
         ),
         // With `no-referrer`, browsers send forms with `Origin: null`.

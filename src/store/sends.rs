@@ -47,23 +47,6 @@ pub struct JournalRecord {
     pub due: Option<i64>,
 }
 
-/// A message to send, as recorded in the journal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JournalledSend {
-    /// The account's id.
-    pub account: AccountId,
-    /// Its Message-ID without brackets.
-    pub message_id: String,
-    /// True if it is known to have been sent.
-    pub sent: bool,
-    /// The number of recipients.
-    pub recipients: i64,
-    /// The time at which sending began, in seconds since 1970.
-    pub started: i64,
-    /// The scheduled time, in seconds since 1970, if it was scheduled.
-    pub due: Option<i64>,
-}
-
 /// The permission to send a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendStart {
@@ -171,35 +154,6 @@ impl Store {
             .fetch_optional(&mut *self.connection().await?)
             .await
             .map_err(|error| self.broken(&error))
-    }
-
-    /// Returns up to `count` messages of the journal, latest first, after the latest `skip`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Store`].
-    pub async fn sent(&self, skip: usize, count: usize) -> Result<Vec<JournalledSend>> {
-        let rows: Vec<(String, String, String, i64, i64, Option<i64>)> = sqlx::query_as(
-            "SELECT account, message_id, state, recipients, started, due FROM sends \
-             WHERE owner = $1 ORDER BY started DESC, draft LIMIT $2 OFFSET $3",
-        )
-        .bind(self.owner())
-        .bind(i64::try_from(count).unwrap_or(i64::MAX))
-        .bind(i64::try_from(skip).unwrap_or(i64::MAX))
-        .fetch_all(&mut *self.connection().await?)
-        .await
-        .map_err(|error| self.broken(&error))?;
-        let sent = |(account, message_id, state, recipients, started, due)| {
-            let state: String = state;
-            JournalledSend {
-                account: AccountId::from(account),
-                message_id,
-                sent: state == "sent",
-                recipients,
-                started,
-                due,
-            }
-        };
-        Ok(rows.into_iter().map(sent).collect())
     }
 
     /// Records that a message was sent.

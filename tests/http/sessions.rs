@@ -78,9 +78,9 @@ async fn session_is_new_at_each_sign_in_and_ends() {
         seal("session of token", made(&ticket, "nobody")).await,
     ] {
         ann.jar.insert(name.clone(), bad);
-        let page = ann.get("/accounts/activity?sent=2").await.is(303);
+        let page = ann.get("/accounts/activity?kind=sent").await.is(303);
         let location = page.reply.header("location");
-        assert_eq!(location, "/sign-in?return=%2Faccounts%2Factivity%3Fsent%3D2");
+        assert_eq!(location, "/sign-in?return=%2Faccounts%2Factivity%3Fkind%3Dsent");
         ann.post("/accounts/level", &form).await.is(401);
     }
     // The same is a session if it is sealed as one: what was refused above is the seal.
@@ -217,7 +217,7 @@ async fn return_leads_to_no_other_host() {
     let stage = Stage::of(&["ann"]).await;
     for (asked, leads) in [
         ("/inspect", "/inspect"),
-        ("/accounts/activity?sent=1", "/accounts/activity?sent=1"),
+        ("/accounts/activity?kind=sent", "/accounts/activity?kind=sent"),
         ("https://evil.example/", "/accounts"),
         ("//evil.example/", "/accounts"),
         ("/\\evil.example/", "/accounts"),
@@ -270,13 +270,13 @@ async fn server_without_tokens_signs_in_its_one_person() {
     let mut browser = Browser::at(&stage);
     let form = browser.get("/sign-in").await.is(200);
     browser.submit(&form, "/sign-in", &[]).await.is(303);
-    browser.get("/accounts").await.is(200).says(ME).says("never");
+    browser.get("/accounts").await.is(200).says(ME).says("Never used");
     // Their audit log is a file.
     let call = stage.modern("");
     call.ok("mail_search", json!({"limit": 1})).await;
     call.ok("mail_modify", json!({"ids": ["m1"], "do": "trash"})).await;
-    browser.get("/accounts/activity").await.is(200).says("mail_modify").says(ME);
-    browser.get("/accounts").await.is(200).omits("never");
+    browser.get("/accounts/activity").await.is(200).says("Moved a message to the trash").says(ME);
+    browser.get("/accounts").await.is(200).omits("Never used");
 }
 
 #[tokio::test]

@@ -8,10 +8,11 @@ use axum::response::{IntoResponse, Redirect, Response};
 use daysheet_core::access::AccessLevel;
 use daysheet_core::ids::AccountId;
 use daysheet_core::provider::{Account, AccountStatus};
+use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::layout::{PageProblem, page, sentence, table, time};
+use super::layout::{PageProblem, page, sentence, time};
 use super::outcome::ConnectOutcome;
 use super::session::{BrowserSession, FormPost, PageVisitor};
 use super::state::PageState;
@@ -102,30 +103,14 @@ pub(super) async fn list(
     let accounts = app.accounts.list().await?;
     let uses = app.accounts.last_uses().await?;
     let zone = &app.config.zone;
-    let rows: Vec<Vec<Markup>> = accounts
-        .iter()
-        .map(|account| {
-            vec![
-                html! { (account.email) @if let Some(via) = &account.via { br; small { "through " (via) } } },
-                html! { (title(&account.provider)) },
-                status(account),
-                scopes(&account.scopes),
-                time(account.added.as_second(), zone),
-                match uses.get(&account.id) {
-                    Some(used) => time(*used, zone),
-                    None => html! { "never" },
-                },
-                actions(account),
-            ]
-        })
-        .collect();
-    let columns = ["Account", "Provider", "Status", "Permissions", "Added", "Last use", "Actions"];
     let body = html! {
         @if let Some(outcome) = &outcome { (outcome.markup()) }
-        @if rows.is_empty() {
+        @if accounts.is_empty() {
             p #none { "No account is connected yet." }
         } @else {
-            (table("accounts", "Connected accounts", &columns, &rows))
+            div.cards #accounts {
+                @for account in &accounts { (card(account, uses.get(&account.id).copied(), zone)) }
+            }
         }
         h2 { "Connect an account" }
         div.row {
@@ -144,6 +129,29 @@ pub(super) async fn list(
     Ok(response)
 }
 
+/// Returns an account with its actions. `used` is the time of its last use, in seconds since 1970.
+fn card(account: &Account, used: Option<i64>, zone: &TimeZone) -> Markup {
+    html! {
+        section.card {
+            h2 { (account.email) }
+            @if let Some(via) = &account.via { p.hint { "through " (via) } }
+            p { (title(&account.provider)) " · " (status(account)) }
+            p.hint {
+                "Added " (time(account.added.as_second(), zone)) ". "
+                @match used {
+                    Some(used) => { "Last used " (time(used, zone)) "." }
+                    None => { "Never used." }
+                }
+            }
+            details {
+                summary { "Permissions" }
+                (scopes(&account.scopes))
+            }
+            (actions(account))
+        }
+    }
+}
+
 fn title(provider: &str) -> &str {
     provider_named(provider).map_or(provider, |provider| provider.title)
 }
@@ -152,7 +160,7 @@ fn status(account: &Account) -> Markup {
     html! {
         @if account.status == AccountStatus::Ok { "Ready" } @else {
             strong { "Sign in again" }
-            @if let Some(problem) = &account.problem { br; small { (sentence(problem)) } }
+            @if let Some(problem) = &account.problem { ": " (sentence(problem)) }
         }
     }
 }
@@ -171,11 +179,13 @@ fn actions(account: &Account) -> Markup {
         None => std::iter::once(("hint", account.email.as_str())).chain(tenant).collect(),
     };
     html! {
-        a href={ "/connect/" (account.provider) "?" (query(&again)) }
-            aria-label={ "Sign in again: " (account.email) } { "Sign in again" }
-        br;
-        a href={ "/accounts/disconnect?" (query(&[("account", account.id.as_str())])) }
-            aria-label={ "Disconnect " (account.email) } { "Disconnect" }
+        div.row {
+            a.button href={ "/connect/" (account.provider) "?" (query(&again)) }
+                aria-label={ "Sign in again: " (account.email) } { "Sign in again" }
+            a.button.danger
+                href={ "/accounts/disconnect?" (query(&[("account", account.id.as_str())])) }
+                aria-label={ "Disconnect " (account.email) } { "Disconnect" }
+        }
     }
 }
 

@@ -1,143 +1,216 @@
-//! A person's activity: the journal of sent messages, and the audit log of all writes.
+//! A person's activity: every write of the audit log in words, one row for each.
+//!
+//! Subjects are not recorded. They are read from the mailbox when the person asks for them.
+
+mod words;
+mod writes;
 
 use axum::extract::Query;
 use axum::response::Response;
-use daysheet_core::ids::AccountId;
-use jiff::Timestamp;
+use daysheet_core::error::{ErrorKind, Result};
 use maud::{Markup, html};
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::layout::{PageProblem, page, table, time};
+use self::words::{sentence_of, state_words};
+use self::writes::{ShownWrite, WriteKind, WriteState, writes_of};
+use super::layout::{PageProblem, page, time};
 use super::session::PageVisitor;
-use crate::store::sends::JournalledSend;
+use crate::app::App;
+use crate::pipeline::LoggedObject;
 
-/// The number of rows on a page.
-const ROWS: usize = 100;
+/// The number of rows on a page, which is also the number of subjects that are looked up at once.
+const ROWS: usize = 25;
+/// The number of lines that a page reads in search of its rows.
+const LINES: usize = 2_000;
+/// The number of lines after the page's own that may still be about its writes, because several
+/// calls write at once.
+const OVERLAP: i64 = 200;
 
-/// The parts of both tables that a page shows.
-#[derive(Debug, Deserialize)]
-pub(super) struct ShownActivity {
-    /// The line of the log before which to begin; `None` for the most recent lines.
+/// The rows that a page shows. An empty filter shows everything.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ActivityFilter {
+    /// The number of the line that all rows begin before; `None` for the most recent rows.
     before: Option<i64>,
-    /// The page of the journal, from 0.
-    #[serde(default)]
-    sent: usize,
+    /// The address of an account.
+    account: String,
+    /// A [`WriteKind`], as a word.
+    kind: String,
+    /// `open` for writes that were not completed.
+    state: String,
+    /// `shown` to look up subjects and titles.
+    subjects: String,
+}
+
+impl ActivityFilter {
+    fn selects(&self, write: &ShownWrite) -> bool {
+        self.before.is_none_or(|before| write.number < before)
+            && (self.account.is_empty() || write.record.account == self.account)
+            && WriteKind::find(&self.kind).is_none_or(|kind| WriteKind::of(&write.record) == kind)
+            && (self.state.is_empty() || write.state != WriteState::Done)
+    }
+
+    /// Returns the address of the rows before a line; `None` for the most recent rows.
+    fn address(&self, before: Option<i64>) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(before.map(|before| ("before", before.to_string())));
+        let fields = [
+            ("account", &self.account),
+            ("kind", &self.kind),
+            ("state", &self.state),
+            ("subjects", &self.subjects),
+        ];
+        query.extend_pairs(fields.into_iter().filter(|(_, value)| !value.is_empty()));
+        format!("/accounts/activity?{}", query.finish())
+    }
+}
+
+/// The rows of a page.
+struct ActivityRows {
+    writes: Vec<ShownWrite>,
+    /// The number of the line before which older rows begin, if there are any.
+    older: Option<i64>,
 }
 
 /// `GET /accounts/activity`.
 pub(super) async fn show(
     PageVisitor { session, app, .. }: PageVisitor,
-    Query(shown): Query<ShownActivity>,
+    Query(filter): Query<ActivityFilter>,
 ) -> std::result::Result<Response, PageProblem> {
-    let zone = &app.config.zone;
-    // One row more than fits shows whether there is another page.
-    let sent = app.store().sent(shown.sent.saturating_mul(ROWS), ROWS + 1).await?;
-    let log = app.store().audit_lines(shown.before, ROWS + 1).await?;
-    let labels = app.accounts.labels().await?;
-    let label = |id: &AccountId| labels.get(id).map_or_else(|| id.to_string(), String::clone);
-    let messages: Vec<_> = sent
-        .iter()
-        .take(ROWS)
-        .map(|one| {
-            vec![
-                time(one.started, zone),
-                html! { (label(&one.account)) },
-                html! { (one.recipients) },
-                html! { (state(one)) @if let Some(due) = one.due { ", due " (time(due, zone)) } },
-                html! { (one.message_id) },
-            ]
-        })
-        .collect();
-    let lines: Vec<_> = log
-        .iter()
-        .take(ROWS)
-        .map(|line| {
-            let line: Value = serde_json::from_str(&line.line).unwrap_or_default();
-            let text = |name: &str| line.get(name).and_then(Value::as_str).unwrap_or_default();
-            let at = text("time").parse::<Timestamp>().map(Timestamp::as_second);
-            vec![
-                at.map_or_else(|_| html! { "unknown" }, |at| time(at, zone)),
-                html! { (text("account")) },
-                html! { (text("tool")) " " (text("op")) },
-                html! { (text("outcome")) },
-                html! { (list(&line, "ids")) },
-                html! {
-                    (line.get("recipients").and_then(Value::as_u64).unwrap_or_default())
-                    @if !list(&line, "domains").is_empty() { ": " (list(&line, "domains")) }
-                },
-            ]
-        })
-        .collect();
+    let rows = rows_of(&app, &filter).await?;
+    let titles = if filter.subjects.is_empty() {
+        Vec::new()
+    } else {
+        app.pipeline.logged_titles(rows.writes.iter().map(object_of).collect()).await
+    };
+    let accounts = app.accounts.list().await?;
+    let addresses: Vec<&str> = accounts.iter().map(|account| account.email.as_str()).collect();
     let body = html! {
-        p { "Everything that programs have changed through Daysheet, most recent first. Subjects \
-             and texts are not recorded." }
-        h2 { "Sent messages" }
-        @if messages.is_empty() { p #no-sent { "No messages have been sent." } } @else {
-            (table("sent", "Messages, and whether they were sent",
-                &["Started", "Account", "Recipients", "State", "Message-ID"], &messages))
+        p { "Everything that programs have changed through Daysheet, most recent first." }
+        (filter_form(&filter, &addresses))
+        @if rows.writes.is_empty() {
+            p #no-log {
+                @if rows.older.is_some() { "None of the most recent writes fits." }
+                @else if filter.address(None) == ActivityFilter::default().address(None) {
+                    "Nothing has been changed."
+                } @else { "No write fits." }
+            }
+        } @else {
+            ol.writes #log {
+                @for (at, write) in rows.writes.iter().enumerate() {
+                    (row(&app, write, titles.get(at)))
+                }
+            }
         }
-        (paging_links(&TablePart {
-            id: "sent",
-            title: "sent messages",
-            newer: (shown.sent > 0).then(|| address(shown.before, shown.sent.saturating_sub(1))),
-            older: (sent.len() > ROWS)
-                .then(|| address(shown.before, shown.sent.saturating_add(1))),
-        }))
-        h2 { "Audit log" }
-        @if lines.is_empty() { p #no-log { "Nothing has been changed." } } @else {
-            (table("log", "Writes: one line before each, and one after",
-                &["Time", "Account", "Operation", "Outcome", "Ids", "Recipients"], &lines))
+        @if filter.before.is_some() || rows.older.is_some() {
+            nav.row aria-label="Pages of the activity" {
+                @if filter.before.is_some() { a.button href=(filter.address(None)) { "Newest" } }
+                @if rows.older.is_some() { a.button href=(filter.address(rows.older)) { "Older" } }
+            }
         }
-        (paging_links(&TablePart {
-            id: "log",
-            title: "audit log",
-            newer: shown.before.map(|_| address(None, shown.sent)),
-            older: (log.len() > ROWS)
-                .then(|| address(log.get(ROWS - 1).map(|line| line.number), shown.sent)),
-        }))
     };
     Ok(page("Activity", Some(&session), body))
 }
 
-/// Returns the state of a message in words.
-fn state(one: &JournalledSend) -> &'static str {
-    if one.sent { "sent" } else { "not confirmed" }
+/// Reads the rows that a filter selects.
+async fn rows_of(app: &App, filter: &ActivityFilter) -> Result<ActivityRows> {
+    let before = filter.before.map(|before| before.saturating_add(OVERLAP));
+    let lines = app.store().audit_lines(before, LINES).await?;
+    let read_all = lines.len() < LINES;
+    let oldest = lines.last().map(|line| line.number);
+    let mut writes = writes_of(&lines);
+    writes.retain(|write| filter.selects(write));
+    let is_full = writes.len() > ROWS;
+    writes.truncate(ROWS);
+    let older = if is_full {
+        writes.last().map(|write| write.number)
+    } else if read_all {
+        None
+    } else {
+        oldest
+    };
+    Ok(ActivityRows { writes, older })
 }
 
-/// Returns the texts of a list in a log line, separated by commas.
-fn list(line: &Value, name: &str) -> String {
-    let items = line.get(name).and_then(Value::as_array).into_iter().flatten();
-    items.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+fn object_of(write: &ShownWrite) -> LoggedObject {
+    LoggedObject {
+        tool: write.record.tool.clone(),
+        account: write.record.account.clone(),
+        id: write.record.ids.first().cloned(),
+    }
 }
 
-/// Returns the address of this page for other parts of the tables.
-fn address(before: Option<i64>, sent: usize) -> String {
-    let before = before.map(|before| format!("before={before}&")).unwrap_or_default();
-    format!("/accounts/activity?{before}sent={sent}")
-}
-
-/// The part of a table that a page shows.
-struct TablePart {
-    /// The id of the table's element.
-    id: &'static str,
-    /// The name of the table in the label of its links.
-    title: &'static str,
-    /// The address of the part with newer rows, if there is one.
-    newer: Option<String>,
-    /// The address of the part with older rows, if there is one.
-    older: Option<String>,
-}
-
-/// Returns the links to the newer and the older part of a table.
-fn paging_links(part: &TablePart) -> Markup {
-    let TablePart { id, title, newer, older } = part;
+/// Returns a write as an item of the list.
+fn row(app: &App, write: &ShownWrite, title: Option<&Result<Option<String>>>) -> Markup {
+    let more = write.record.ids.len().saturating_sub(1);
+    // A sent message is recorded with its Message-ID as a second id.
+    let more = if WriteKind::of(&write.record) == WriteKind::Sent { 0 } else { more };
     html! {
-        @if newer.is_some() || older.is_some() {
-            nav.row aria-label={ "Pages of " (title) } {
-                @if let Some(newer) = newer { a.button href={ (newer) "#" (id) } { "Newer" } }
-                @if let Some(older) = older { a.button href={ (older) "#" (id) } { "Older" } }
+        li {
+            p.what {
+                (sentence_of(write))
+                @match title {
+                    Some(Ok(Some(title))) => {
+                        " · " q { (title) } @if more > 0 { " and " (more) " more" }
+                    }
+                    Some(Err(error)) => { " · " span.hint { (no_title(error.kind())) } }
+                    Some(Ok(None)) | None => {}
+                }
             }
+            p.hint {
+                (time(write.at, &app.config.zone))
+                @if !write.record.account.is_empty() { " · " (write.record.account) }
+                @if let Some(words) = state_words(write.state) { " · " strong { (words) } }
+            }
+        }
+    }
+}
+
+/// Returns the words in place of a title that could not be read.
+fn no_title(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "no longer there",
+        _ => "its subject cannot be read now",
+    }
+}
+
+fn filter_form(filter: &ActivityFilter, addresses: &[&str]) -> Markup {
+    let option = |value: &str, chosen: &str, words: &str| {
+        html! { option value=(value) selected[value == chosen] { (words) } }
+    };
+    html! {
+        form.filters method="get" action="/accounts/activity" {
+            div {
+                label for="account" { "Account" }
+                select #account name="account" {
+                    (option("", &filter.account, "All"))
+                    @for address in addresses { (option(address, &filter.account, address)) }
+                }
+            }
+            div {
+                label for="kind" { "Kind" }
+                select #kind name="kind" {
+                    (option("", &filter.kind, "All"))
+                    @for kind in WriteKind::ALL {
+                        (option(kind.word(), &filter.kind, kind.title()))
+                    }
+                }
+            }
+            div {
+                label for="state" { "State" }
+                select #state name="state" {
+                    (option("", &filter.state, "All"))
+                    (option("open", &filter.state, "Not completed"))
+                }
+            }
+            div {
+                label for="subjects" { "Subjects" }
+                select #subjects name="subjects" {
+                    (option("", &filter.subjects, "Not looked up"))
+                    (option("shown", &filter.subjects, "Look up in the mailbox"))
+                }
+            }
+            button #show { "Show" }
         }
     }
 }

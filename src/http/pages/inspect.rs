@@ -5,7 +5,7 @@ use daysheet_core::error::Result;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::layout::{PageProblem, page, sentence};
+use super::layout::{PageProblem, bar, page, sentence};
 use super::session::{BrowserSession, FormPost, PageVisitor};
 use crate::app::App;
 use crate::pipeline::InspectedAnswer;
@@ -106,11 +106,12 @@ fn forms(inspected: &InspectedAnswer) -> Markup {
                 } } }
                 tbody {
                     @for form in forms {
+                        @let percent = (form.tokens * 100).checked_div(most).unwrap_or(100);
                         tr {
                             th scope="row" { (form.name) }
                             td { (form.tokens) }
                             td { (form.text.len()) }
-                            td { ((form.tokens * 100).checked_div(most).unwrap_or(100)) " %" }
+                            td { (percent) " %" (bar(percent)) }
                         }
                     }
                 }

@@ -48,12 +48,16 @@ fn framed(title: &str, session: Option<&dyn SignedIn>, head: Markup, body: Marku
                 meta name="color-scheme" content="light dark";
                 title { (title) " – Daysheet" }
                 link rel="stylesheet" href="/style.css";
+                link rel="icon" type="image/svg+xml" href="/icon.svg";
                 (head)
             }
             body {
                 a.skip href="#main" { "Skip to content" }
                 header {
-                    p.name { "Daysheet" }
+                    p.name {
+                        img src="/icon.svg" width="28" height="28" alt="";
+                        " Daysheet"
+                    }
                     @if let Some(session) = session { (navigation(title)) (session.person()) }
                 }
                 main #main tabindex="-1" {
@@ -78,23 +82,11 @@ fn navigation(title: &str) -> Markup {
     }
 }
 
-/// Returns a wide table in a region that scrolls on its own, also by keyboard.
-pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Markup>]) -> Markup {
+/// Returns a part of a whole as a bar, for readers who are also shown the number.
+pub(super) fn bar(percent: usize) -> Markup {
     html! {
-        div.wide role="region" aria-labelledby={ (id) "-caption" } tabindex="0" {
-            table #(id) {
-                caption id={ (id) "-caption" } { (caption) }
-                thead { tr { @for column in columns { th scope="col" { (column) } } } }
-                tbody {
-                    @for row in rows {
-                        tr {
-                            @for (at, cell) in row.iter().enumerate() {
-                                @if at == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
-                            }
-                        }
-                    }
-                }
-            }
+        svg.bar viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true" {
+            rect width=(percent) height="1" {}
         }
     }
 }
@@ -195,6 +187,15 @@ pub(super) fn sentence(text: &str) -> String {
 
 /// Returns the style sheet of all pages.
 pub(super) async fn style() -> Response {
-    let headers = [(CONTENT_TYPE, "text/css; charset=utf-8"), (CACHE_CONTROL, "max-age=3600")];
-    (headers, include_str!("style.css")).into_response()
+    asset("text/css; charset=utf-8", include_str!("style.css"))
+}
+
+/// Returns the icon of all pages.
+pub(super) async fn icon() -> Response {
+    asset("image/svg+xml", include_str!("icon.svg"))
+}
+
+fn asset(media_type: &'static str, text: &'static str) -> Response {
+    let headers = [(CONTENT_TYPE, media_type), (CACHE_CONTROL, "max-age=3600")];
+    (headers, text).into_response()
 }

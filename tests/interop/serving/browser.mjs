@@ -204,8 +204,11 @@ const steps = {
     const sent = await call("mail_send", { id });
     check("a message is sent over MCP", !sent.isError && sent.text.includes("sent"), draft.text + sent.text);
     await page.goto(`${at.base}/accounts/activity`);
-    check("it is among the sent ones", /\bsent\b/.test(await text("#sent")), await text("#sent"));
-    check("and in the log", (await text("#log")).includes("mail_send"), await text("#log"));
+    const log = await text("#log");
+    check("the message is in the activity, in words", /^Sent a message to 1 person/m.test(log), log);
+    check("without its subject", !log.includes("From the pages"), log);
+    await page.goto(`${at.base}/accounts/activity?subjects=shown`);
+    check("which is looked up on request", (await text("#log")).includes("From the pages"), await text("#log"));
     await look("activity");
   },
   "lowering the level": async () => {

@@ -14,6 +14,7 @@
 
 pub mod accounts;
 pub mod config;
+pub mod deeplinks;
 pub mod files;
 pub mod oauth;
 pub mod outputs;

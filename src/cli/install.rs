@@ -15,9 +15,10 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::text::clip;
 use url::Url;
 
-use self::clients::{CLIENTS, ClientMachine, McpClient, Platform, ServerStart};
+use self::clients::{CLIENTS, ClientMachine, McpClient, Platform};
 use self::edit::EntryMembers;
 use crate::config::detached_environment;
+use crate::deeplinks::{DeeplinkClient, ServerStart};
 
 /// The maximum width of a line of a shown change, in columns.
 const WIDTH: usize = 160;
@@ -69,8 +70,8 @@ pub(super) fn run(request: &InstallRequest) -> Result<ExitCode> {
     let entry = client.entry(&start)?;
     if request.print {
         say!("{}", snippet(client, &entry)?.trim_end());
-        if let Some(link) = client.link(&start)? {
-            say!("\nAdds it with one click: {link}");
+        if let Some(linked) = DeeplinkClient::find(client.id) {
+            say!("\nAdds it with one click: {}", linked.link(&start));
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -9,8 +9,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use daysheet::cli::install::clients::{CLIENTS, ClientMachine, McpClient, Platform, ServerStart};
+use daysheet::cli::install::clients::{CLIENTS, ClientMachine, McpClient, Platform};
 use daysheet::cli::install::{SettingsEdit, plan_edit, snippet, write};
+use daysheet::deeplinks::{DeeplinkClient, ServerStart};
 use tempfile::TempDir;
 
 const CASES: &str = "tests/fixtures/install.txt";
@@ -147,8 +148,8 @@ fn files_and_entries_of_every_client() {
                 Ok(entry) => out += &snippet(client, &entry).unwrap(),
                 Err(error) => out += &format!("! {error}\n"),
             }
-            if let Ok(Some(link)) = client.link(&start) {
-                out += &format!("{link}\n");
+            if let Some(linked) = DeeplinkClient::find(client.id) {
+                out += &format!("{}\n", linked.link(&start));
             }
         }
         out += "\n";

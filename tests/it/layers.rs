@@ -41,6 +41,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("providers", 4),
     ("sandbox", 4),
     ("config", 5),
+    ("deeplinks", 5),
     ("store", 5),
     ("net", 4),
     ("oauth", 5),

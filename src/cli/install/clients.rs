@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use serde_json::{Map, Value, json};
 
-use super::edit::{ENTRY, EntryMembers, SettingsNotation, fresh};
+use super::edit::{EntryMembers, SettingsNotation};
+use crate::deeplinks::{ENTRY, ServerStart};
 
 /// The operating system, which decides where settings are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,23 +66,6 @@ enum EntryForm {
     OpenCode,
     Cline,
     Goose,
-}
-
-/// The start of the server: by a program, or earlier, at a URL.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ServerStart {
-    /// The client starts the program.
-    Program {
-        /// The absolute path: programs with windows do not read the shell's `PATH`.
-        program: String,
-        /// Its arguments.
-        args: Vec<String>,
-        /// Variables, because clients pass few of their own to the servers that they start.
-        /// `None` removes one that an earlier entry had.
-        env: Vec<(String, Option<String>)>,
-    },
-    /// The client connects to this URL.
-    Url(String),
 }
 
 /// A client, and its settings.
@@ -367,37 +351,6 @@ impl McpClient {
             EntryForm::OpenCode => json!({"type": "remote", "url": url, "enabled": true}),
             EntryForm::Cline => json!({"transport": {"type": "streamableHttp", "url": url}}),
             EntryForm::Goose => goose(json!({"type": "streamable_http", "uri": url})),
-        })
-    }
-
-    /// Returns the link that adds the entry with one click, for clients that have one.
-    pub fn link(&self, start: &ServerStart) -> Result<Option<String>> {
-        let entry = members(fresh(&self.entry(start)?.into()));
-        let percent = |text: &str| {
-            percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
-                .to_string()
-        };
-        let encoded = || {
-            use base64::Engine as _;
-            percent(
-                &base64::engine::general_purpose::STANDARD
-                    .encode(Value::from(entry.clone()).to_string()),
-            )
-        };
-        Ok(match self.id {
-            "cursor" => Some(format!(
-                "cursor://anysphere.cursor-deeplink/mcp/install?name={ENTRY}&config={}",
-                encoded()
-            )),
-            "lmstudio" => Some(format!("lmstudio://add_mcp?name={ENTRY}&config={}", encoded())),
-            "vscode" | "vscode-insiders" => {
-                let mut named = members(json!({"name": ENTRY}));
-                named.extend(entry);
-                // The programs have the schemes of their names here.
-                let named = percent(&Value::from(named).to_string());
-                Some(format!("{}:mcp/install?{named}", self.id))
-            }
-            _ => None,
         })
     }
 }

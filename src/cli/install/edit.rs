@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item, TableLike};
 use yaml_edit::{Document, Mapping};
 
-/// The name of the entry. Gemini CLI allows no underscores.
-pub const ENTRY: &str = "daysheet";
+use crate::deeplinks::ENTRY;
 
 /// The notation of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +83,7 @@ fn obsolete(entry: &EntryMembers) -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns a value for a new entry, which has no variables to remove.
-pub(super) fn fresh(value: &Value) -> Value {
+fn fresh(value: &Value) -> Value {
     let Value::Object(members) = value else {
         return value.clone();
     };

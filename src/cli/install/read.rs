@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use yaml_edit::Document;
 
 use super::clients::{ClientMachine, McpClient};
-use super::edit::{ENTRY, SettingsNotation};
+use super::edit::SettingsNotation;
+use crate::deeplinks::ENTRY;
 
 /// Files in a project's folder that have entries of a client, with the keys of the object.
 const PROJECT_FILES: &[(&str, &str, &str)] = &[

@@ -7,7 +7,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use serde_json::{Map, Value, json};
 
 use super::edit::{EntryMembers, SettingsNotation};
-use crate::deeplinks::{ENTRY, ServerStart};
+use crate::deeplinks::{DESCRIPTION, ENTRY, ServerStart};
 
 /// The operating system, which decides where settings are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -360,7 +360,7 @@ fn goose(start: Value) -> Value {
     let mut entry = members(json!({
         "enabled": true,
         "name": ENTRY,
-        "description": "mail and calendars",
+        "description": DESCRIPTION,
         "timeout": 300,
     }));
     entry.extend(members(start));

@@ -3,6 +3,8 @@
 //! In a block of `console`, a line that begins with `$ ` is a line for the shell, and the lines below
 //! it are its whole output. The lines of a page run in one state folder, on the day around
 //! which the samples are written. A call on the sandbox without `$ ` must succeed.
+//! `daysheet install` runs on a machine of its own: without settings of Daysheet, and on Linux, where
+//! the paths are.
 //! [`picture`] draws the recording in the README from the same program.
 //!
 //! If `DAYSHEET_ACCEPT` is set, the actual outputs become the expected ones: review the difference.
@@ -30,10 +32,21 @@ static OUTPUTS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(output_read id=|daysheet://output/)[a-z0-9]{10}").unwrap());
 static FENCES: LazyLock<Regex> = LazyLock::new(|| Regex::new("(?m)^<<<\\w+ (\\w+)$").unwrap());
 
+/// Removes the settings of Daysheet, which `install` would write into an entry.
+const NEW_MACHINE: &str =
+    "unset $(env | sed -n 's/^\\(DAYSHEET_[A-Z_]*\\)=.*/\\1/p'); export HOME=$PWD;";
+
+/// Returns true for a line that edits the settings of a client.
+fn is_install(line: &str) -> bool {
+    line.starts_with("daysheet install ") || line.starts_with("daysheet uninstall ")
+}
+
 /// Returns the whole output of a line for the shell, without its unstable parts.
 async fn printed(home: &Path, line: &str) -> String {
-    let output = shell::output(home, line, []).await;
+    let run = if is_install(line) { format!("{NEW_MACHINE} {line}") } else { line.to_owned() };
+    let output = shell::output(home, &run, []).await;
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    let text = text.replace(home.to_str().unwrap(), "/home/mira");
     let text = text.replace(env!("CARGO_BIN_EXE_daysheet"), "/usr/local/bin/daysheet");
     let text = OUTPUTS.replace_all(&text, format!("${{1}}{OUTPUT}")).into_owned();
     let words: Vec<String> = FENCES.captures_iter(&text).map(|found| found[1].into()).collect();
@@ -56,10 +69,13 @@ async fn with_outputs(page: &str) -> (String, usize) {
             run += 1;
         }
         let command = line.strip_prefix("$ ").filter(|_| is_console);
-        if command.is_some() || !is_output {
+        is_output &= command.is_none();
+        if !is_output {
             out += &format!("{line}\n");
         }
-        if let Some(command) = command {
+        // On other systems, the expected outputs of `install` stay.
+        if let Some(command) = command.filter(|line| cfg!(target_os = "linux") || !is_install(line))
+        {
             out += &printed(home.path(), command).await;
             is_output = true;
             run += 1;

@@ -5,7 +5,8 @@
 //! which the samples are written. A call on the sandbox without `$ ` must succeed.
 //! `daysheet install` runs on a machine of its own: without settings of Daysheet, and on Linux, where
 //! the paths are.
-//! [`picture`] draws the recording in the README from the same program.
+//! [`picture`] draws the recording in the README from the same program, and pictures from the expected
+//! texts of other tests.
 //!
 //! If `DAYSHEET_ACCEPT` is set, the actual outputs become the expected ones: review the difference.
 
@@ -113,12 +114,65 @@ async fn examples_of_the_docs_are_what_the_program_prints() {
 }
 
 #[tokio::test]
-async fn picture_shows_what_the_program_prints() {
+async fn recording_shows_what_the_program_prints() {
     let home = TempDir::new().unwrap();
     let mut scenes = Vec::new();
     for line in picture::SCENES {
         scenes.push((*line, printed(home.path(), line).await));
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/images/demo.svg");
-    assert_eq!(compare(&path, &picture::draw(&scenes)), None);
+    assert_eq!(compare(&path, &picture::recording(&scenes)), None);
+}
+
+/// Unstable parts of expected texts, each with a sample value.
+const SAMPLES: &[(&str, &str)] = &[
+    ("[DIR]/state", "/home/mira/.local/share/daysheet"),
+    ("[DIR]/new", "/home/mira/.local/share/daysheet"),
+    ("[KEY]", "b7c4"),
+    ("[PAGE]", "https://…"),
+    ("[PORT]", "40271"),
+    ("[VERSION]", env!("CARGO_PKG_VERSION")),
+];
+
+/// Pictures of the expected texts of other tests: the file, the texts and the heading.
+const PICTURES: &[(&str, &str, &str)] = &[
+    ("setup-google", "setup.txt", "Google, by its pages"),
+    ("setup-microsoft", "setup.txt", "Microsoft, by its pages"),
+    ("doctor", "doctor.txt", "case: everything works"),
+    ("doctor-new", "doctor.txt", "case: a new machine"),
+];
+
+/// Returns the command below a heading of expected texts, and its output. `setup.txt` names no
+/// commands.
+fn expected(texts: &str, heading: &str) -> (String, String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(texts);
+    let text = fs::read_to_string(path).unwrap();
+    let (_, part) = text.split_once(&format!("# {heading}\n")).unwrap();
+    let lines = || part.lines().take_while(|line| !line.is_empty() && !line.starts_with("= "));
+    let command = lines().find_map(|line| line.strip_prefix("$ ")).unwrap_or("daysheet setup");
+    let output = lines().skip_while(|line| line.starts_with("@ ") || line.starts_with("$ "));
+    let output = output.map(|line| format!("{line}\n")).collect::<String>();
+    let output =
+        SAMPLES.iter().fold(output, |text, (unstable, sample)| text.replace(unstable, sample));
+    (command.to_owned(), output)
+}
+
+#[tokio::test]
+async fn pictures_show_what_the_program_prints() {
+    let images = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/images");
+    let mut wrong = Vec::new();
+    let mut check = |name: &str, picture: &str| {
+        assert!(picture.len() < 30_000, "{name}.svg has {} bytes", picture.len());
+        wrong.extend(compare(&images.join(format!("{name}.svg")), picture));
+    };
+    for (name, texts, heading) in PICTURES {
+        let (command, output) = expected(texts, heading);
+        check(name, &picture::still(&command, &output));
+    }
+    let home = TempDir::new().unwrap();
+    let others = "{\n  \"mcpServers\": {\n    \"notes\": {\"command\": \"notes\"}\n  }\n}\n";
+    fs::write(home.path().join(".claude.json"), others).unwrap();
+    let install = "daysheet install claude-code --access send --yes";
+    check("install", &picture::still(install, &printed(home.path(), install).await));
+    assert_eq!(wrong, Vec::<String>::new());
 }

@@ -161,6 +161,11 @@ async fn setup_leads_from_nothing_to_the_first_brief() {
     assert!(is_good, "{out}{err}");
     all += &format!("\n# Microsoft, with az\n{out}");
 
+    let machine = NewMachine::new(&base);
+    let (out, err, is_good) = machine.run(&flags, &format!("\n\n{id}\n")).await;
+    assert!(is_good, "{out}{err}");
+    all += &format!("\n# Microsoft, by its pages\n{out}");
+
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(EXPECTED);
     let all = all.replace(env!("CARGO_PKG_VERSION"), "[VERSION]");
     if std::env::var_os("DAYSHEET_ACCEPT").is_some() {

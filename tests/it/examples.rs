@@ -18,6 +18,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use daysheet::deeplinks::DeeplinkClient;
 use futures_util::{StreamExt as _, stream};
 use regex::Regex;
 use tempfile::TempDir;
@@ -174,5 +175,9 @@ async fn pictures_show_what_the_program_prints() {
     fs::write(home.path().join(".claude.json"), others).unwrap();
     let install = "daysheet install claude-code --access send --yes";
     check("install", &picture::still(install, &printed(home.path(), install).await));
+    for client in DeeplinkClient::ALL {
+        let name = format!("add-{}", client.id());
+        check(&name, &picture::badge(&format!("Add to {}", client.name())));
+    }
     assert_eq!(wrong, Vec::<String>::new());
 }

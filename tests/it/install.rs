@@ -9,10 +9,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use daysheet::cli::install::clients::{CLIENTS, ClientMachine, McpClient, Platform};
 use daysheet::cli::install::{SettingsEdit, plan_edit, snippet, write};
 use daysheet::deeplinks::{DeeplinkClient, ServerStart};
+use serde_json::{Value, json};
 use tempfile::TempDir;
+use url::Url;
 
 const CASES: &str = "tests/fixtures/install.txt";
 const PLATFORMS: [(&str, Platform); 3] =
@@ -155,6 +159,58 @@ fn files_and_entries_of_every_client() {
         out += "\n";
     }
     compare("tests/fixtures/install_clients.txt", &out);
+}
+
+/// Returns the entry that a link adds, decoded as the clients do.
+fn linked_entry(link: &str) -> Value {
+    let url = Url::parse(link).unwrap();
+    let values = |name: &str| {
+        let pairs = url.query_pairs().filter(|(key, _)| key == name);
+        pairs.map(|(_, value)| value.into_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(values("name"), ["daysheet"], "{link}");
+    if url.scheme() == "goose" {
+        return json!({"command": values("cmd").concat(), "args": values("arg")});
+    }
+    let config = values("config").concat();
+    let text = STANDARD.decode(&config).unwrap_or_else(|_| config.into_bytes());
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// GitHub drops links in schemes of programs, so the README has those over the clients' pages. Goose
+/// has no such page: its section in the guide has its link.
+#[test]
+fn links_of_the_pages_add_the_program_by_its_name() {
+    let read = |path| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
+    let (readme, guide) = (read("README.md").unwrap(), read("docs/guide/clients.md").unwrap());
+    let (_, badges) = readme.split_once("[![Add to").unwrap();
+    let (badges, _) = badges.split_once("\n\n").unwrap();
+    let links: Vec<&str> = badges
+        .lines()
+        .map(|badge| badge.rsplit_once('(').unwrap().1.trim_end_matches(')'))
+        .map(|link| match link.strip_prefix("docs/guide/clients.md#") {
+            Some(client) => {
+                guide.lines().find(|line| line.starts_with(&format!("{client}:"))).unwrap()
+            }
+            None => link,
+        })
+        .collect();
+    let start = ServerStart::Program {
+        program: "daysheet".to_owned(),
+        args: vec!["serve".to_owned()],
+        env: Vec::new(),
+    };
+    for (link, client) in links.iter().zip(DeeplinkClient::ALL) {
+        let mut entry = linked_entry(link);
+        if client.id().starts_with("vscode") {
+            assert_eq!(entry.as_object_mut().unwrap().remove("type"), Some(json!("stdio")));
+        }
+        assert_eq!(entry, json!({"command": "daysheet", "args": ["serve"]}), "{link}");
+    }
+    let made = DeeplinkClient::ALL
+        .iter()
+        .map(|client| client.web_link(&start).unwrap_or_else(|| client.link(&start)));
+    assert_eq!(links, made.collect::<Vec<_>>());
 }
 
 #[test]

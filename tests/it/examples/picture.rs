@@ -1,6 +1,6 @@
 //! Pictures of a terminal as SVG. [`recording`] has scenes that follow one another, each a line for
 //! the shell with its output; without animations, it is its first scene. [`still`] is one scene, as
-//! high as its output. Colours follow the reader's light or dark scheme.
+//! high as its output. Colours follow the reader's light or dark scheme. [`badge`] is a button.
 
 use std::fmt::Write as _;
 
@@ -147,4 +147,18 @@ pub fn recording(scenes: &[(&str, String)]) -> String {
 pub fn still(command: &str, output: &str) -> String {
     let lines: Vec<String> = lines(command, output).iter().flat_map(|line| wrapped(line)).collect();
     terminal(lines.len(), "", &rows(&lines))
+}
+
+/// Returns a button with a text, in colours that suit a light and a dark page.
+pub fn badge(text: &str) -> String {
+    let drawn = text.chars().count() * 7;
+    let (width, middle) = (drawn + 20, drawn / 2 + 10);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"24\" role=\"img\" \
+         aria-label=\"{text}\" font-family=\"Verdana, Geneva, sans-serif\" font-size=\"12\">\n\
+         <rect width=\"{width}\" height=\"24\" rx=\"5\" fill=\"#0550ae\"/>\n\
+         <text x=\"{middle}\" y=\"16\" fill=\"#fff\" text-anchor=\"middle\" \
+         textLength=\"{drawn}\">{text}</text>\n\
+         </svg>\n"
+    )
 }

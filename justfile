@@ -53,6 +53,13 @@ peers *rows:
     cargo build --profile dist
     tests/interop/peers/run target/dist/daysheet --page docs/concepts/peers.md "$@"
 
+# Make the packages of a release with the static program, install them and start it from them; on Linux on x86-64.
+release:
+    rustup target add x86_64-unknown-linux-musl
+    cargo build --all-features --locked
+    cargo build --release --locked --bin daysheet --target x86_64-unknown-linux-musl
+    DAYSHEET_RELEASE_BINARY=target/x86_64-unknown-linux-musl/release/daysheet tests/interop/run target/debug/daysheet release
+
 # Mutate one file and run the tests of its crate; of the program, the tests nearest to it, or those named.
 mutants file *tests:
     cargo mutants --file {{ file }} -- {{ if tests == "" { "$('" + just_executable() + "' _nearest " + file + ")" } else { tests } }}

@@ -80,8 +80,8 @@ async function choose(selector, value) {
   await page.keyboard.type(value);
 }
 
-// The pages that docs show.
-const PICTURED = ["accounts", "inspect", "activity"];
+// The pages that docs show, with the heights of their pictures.
+const PICTURED = { accounts: 1150, inspect: 1150, approve: 700, activity: 900 };
 
 const seen = new Set();
 // Looks at a page as somebody would who cannot see it.
@@ -101,8 +101,8 @@ async function look(name) {
     const mild = found.violations.filter((one) => !bad.includes(one));
     if (mild.length) console.log(JSON.stringify({ note: `${name}: ${mild.map((one) => one.id)}` }));
   }
-  if (at.pictures && PICTURED.includes(name)) {
-    await page.setViewportSize({ width: 900, height: 1150 });
+  if (at.pictures && PICTURED[name]) {
+    await page.setViewportSize({ width: 900, height: PICTURED[name] });
     const scheme = at.scheme === "dark" ? "-dark" : "";
     await page.screenshot({ path: join(at.pictures, `${name}${scheme}.png`) });
   }
@@ -196,13 +196,28 @@ const steps = {
     check("what others wrote is text", shown.join("").includes(at.hostile), shown[0]);
     await look("inspect");
   },
-  sending: async () => {
-    const draft = await call("mail_draft", {
-      account: at.email, to: ["somebody@elsewhere.example"], subject: "From the pages", body: "Hello.",
-    });
+  approving: async () => {
+    // From now on a message to an address that was never written to needs the person's yes.
+    await call("mail_search", { limit: 5 });
+    const draft = await call("mail_draft", { account: at.email, ...at.draft });
     const id = /\bd\d+\b/.exec(draft.text)?.[0];
+    const waiting = await call("mail_send", { id });
+    check("a message to a new recipient waits for the page",
+      !waiting.isError && waiting.text.includes("waiting") && waiting.text.includes("/approve"),
+      draft.text + waiting.text);
+    await page.goto(`${at.base}/approve`);
+    const shown = await text("main");
+    check("the page has the recipient, the subject and the text",
+      Object.values(at.draft).flat().every((part) => shown.includes(part)), shown);
+    await look("approve");
+    await press('button[value="approve"]');
+    check("the person approves it", (await text("#decided")).includes("Approved"));
     const sent = await call("mail_send", { id });
-    check("a message is sent over MCP", !sent.isError && sent.text.includes("sent"), draft.text + sent.text);
+    check("the repeated call sends it", !sent.isError && sent.text.includes("sent"), sent.text);
+  },
+  "reading the log": async () => {
+    const marked = await call("mail_modify", { do: "star", ids: ["m1"] });
+    check("a message is marked over MCP", !marked.isError, marked.text);
     await page.goto(`${at.base}/accounts/activity`);
     const log = await text("#log");
     check("the message is in the activity, in words", /^Sent a message to 1 person/m.test(log), log);

@@ -3,10 +3,11 @@
     pages.py BINARY
 
 Somebody signs in through their issuer, connects an account on the sandbox's consent page,
-inspects a call, sees what was sent, lowers their level, takes their data along and erases it:
-with the mouse, by the keyboard alone, without scripts, in light and dark. axe-core looks at
-every page. With PICTURES, a folder, pictures of the pages with the sample mailboxes are left there,
-in light and dark; those of docs/images/ are made so.
+inspects a call, approves a message, sees what was sent, lowers their level, takes their data along
+and erases it: with the mouse, by the keyboard alone, without scripts, in light and dark. axe-core
+looks at every page. With PICTURES, a folder, pictures of the pages with the sample mailboxes are left
+there, in light and dark: of the accounts, a call, a message that waits, and the log. Those of
+docs/images/ are made so.
 """
 
 import json
@@ -33,6 +34,13 @@ WAYS = {
 SAMPLES = {"google": "mira@example.com", "microsoft": "mira@lindqvist-lamps.example"}
 NOW = "2026-11-16T11:05+01:00"
 
+# Messages to addresses that were never written to: of the sample person, and of the others.
+SAMPLE_DRAFT = {
+    "to": ["hello@rookery.example"], "subject": "Two bags for the workshop",
+    "body": "Hello, please put two bags of the winter coffee aside for us. Yusuf comes by on "
+            "Saturday at ten. Mira"}
+DRAFT = {"to": ["somebody@elsewhere.example"], "subject": "From the pages", "body": "Hello."}
+
 
 def take_pictures(binary, issuer, chromium, folder):
     """Leaves pictures of the pages of somebody who has connected the sample mailboxes."""
@@ -41,7 +49,7 @@ def take_pictures(binary, issuer, chromium, folder):
         port = interop.free_port()
         base = f"http://127.0.0.1:{port}"
         daysheet = interop.Daysheet(
-            binary, running=True, **sandbox.settings(), access="send", new_recipients="allow",
+            binary, running=True, **sandbox.settings(), access="send",
             http_issuer=issuer.base, http_public_url=base, http_client_id="daysheet",
             http_client_secret="secret")
         stage.Instance(daysheet, port=port)
@@ -49,6 +57,7 @@ def take_pictures(binary, issuer, chromium, folder):
             "provider": "google", "also": "microsoft", "addresses": SAMPLES, "scripts": True,
             "scheme": scheme, "base": base, "issuer": issuer.base, "chromium": chromium,
             "person": "mira", "email": SAMPLES["google"], "hostile": "", "pictures": folder,
+            "draft": SAMPLE_DRAFT,
             "token": issuer.token("mira", base + "/mcp", scope="daysheet:send")})
 
 
@@ -83,7 +92,6 @@ def main():
         base = f"http://127.0.0.1:{port}"
         daysheet = interop.Daysheet(
             sys.argv[1], running=True, **sandbox.settings(), access="send",
-            new_recipients="allow",
             http_issuer=issuer.base, http_public_url=base, http_client_id="daysheet",
             http_client_secret="secret")
         stage.Instance(daysheet, port=port)
@@ -93,7 +101,7 @@ def main():
                 walk(name, {
                     **way, "base": base, "issuer": issuer.base, "chromium": chromium,
                     "person": person.name, "email": person.addresses[way["provider"]],
-                    "token": token, "hostile": HOSTILE[:25]})
+                    "token": token, "hostile": HOSTILE[:25], "draft": DRAFT})
         if folder := os.environ.get("PICTURES"):
             take_pictures(sys.argv[1], issuer, chromium, folder)
     checks.close()

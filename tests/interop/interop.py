@@ -352,8 +352,9 @@ def consent(url, email):
     raise RuntimeError(f"the sign-in page offers no {email}: {page[-600:]}")
 
 
-def sign_in(daysheet, email, paste=False, provider="google", person=consent, more=()):
-    """Runs `account add PROVIDER --no-browser` and plays the browser.
+def sign_in(daysheet, email, paste=False, provider="google", person=consent, more=(),
+            command=()):
+    """Runs `account add PROVIDER --no-browser`, or another command, and plays the browser.
 
     Returns the exit code, what was printed, the authorization URL and the page
     that the person sees last. With `paste`, the redirect URL is typed on stdin
@@ -361,7 +362,7 @@ def sign_in(daysheet, email, paste=False, provider="google", person=consent, mor
     where the provider's pages lead in the end. `more` are further arguments.
     """
     process = track(subprocess.Popen(
-        [daysheet.binary, "account", "add", provider, "--no-browser", *more],
+        [daysheet.binary, *(command or ("account", "add", provider)), "--no-browser", *more],
         env=daysheet.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, encoding="utf-8", start_new_session=True,
     ))

@@ -31,6 +31,7 @@ TOOLS = Path(os.environ["INTEROP_RELEASE"])
 PYTHON = TOOLS / "python/bin"
 sys.path.insert(0, str(ROOT / "packaging"))
 import build  # noqa: E402
+import newcomer  # noqa: E402
 
 checks = interop.Checks("release")
 HOST = build.TARGETS[0]
@@ -353,6 +354,8 @@ def main():
     for check in (check_sums, check_deb, check_rpm, check_manifests):
         with checks.section(check.__name__):
             check(out)
+    with checks.section("newcomer"):
+        newcomer.check(checks, out, PYTHON)
     with checks.section("crates"):
         check_crates()
     checks.close()

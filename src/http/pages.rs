@@ -11,6 +11,7 @@
 mod accounts;
 mod activity;
 mod approve;
+mod clients;
 mod connect;
 mod data;
 mod inspect;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use daysheet::app::App;
 use daysheet::config::Config;
+use daysheet::deeplinks::{DeeplinkClient, ServerStart};
 use daysheet::http::{self, HttpState};
 use daysheet::store::TicketKind;
 use daysheet_auth::{TokenList, TokenVerifier};
@@ -270,13 +271,20 @@ async fn server_without_tokens_signs_in_its_one_person() {
     let mut browser = Browser::at(&stage);
     let form = browser.get("/sign-in").await.is(200);
     browser.submit(&form, "/sign-in", &[]).await.is(303);
-    browser.get("/accounts").await.is(200).says(ME).says("Never used");
+    let page = browser.get("/accounts").await.is(200);
+    let link = goose(ServerStart::Url(stage.url("/mcp")));
+    page.says(ME).says("Never used").says(&link);
     // Their audit log is a file.
     let call = stage.modern("");
     call.ok("mail_search", json!({"limit": 1})).await;
     call.ok("mail_modify", json!({"ids": ["m1"], "do": "trash"})).await;
     browser.get("/accounts/activity").await.is(200).says("Moved a message to the trash").says(ME);
     browser.get("/accounts").await.is(200).omits("Never used");
+}
+
+/// Returns Goose's link as pages have it.
+fn goose(start: ServerStart) -> String {
+    DeeplinkClient::Goose.link(&start).replace('&', "&amp;")
 }
 
 #[tokio::test]
@@ -292,7 +300,11 @@ async fn link_signs_in_once() {
     mira.get("/sign-in?link=x").await.is(403);
     mira.post("/sign-in", &BTreeMap::new()).await.is(404);
     mira.get(&link).await.is(303);
-    mira.get("/accounts").await.is(200).says(ME);
+    // A client starts the program that serves the page.
+    let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    let args = vec!["serve".to_owned()];
+    let start = ServerStart::Program { program, args, env: Vec::new() };
+    mira.get("/accounts").await.is(200).says(ME).says(&goose(start));
     browser().get(&link).await.is(403).says("already used");
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
     assert_eq!(mira.http.send("POST", "/mcp", &[], call).await.status, 401);

@@ -12,6 +12,7 @@ use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::clients::client_links;
 use super::layout::{PageProblem, page, sentence, time};
 use super::outcome::ConnectOutcome;
 use super::session::{BrowserSession, FormPost, PageVisitor};
@@ -120,6 +121,7 @@ pub(super) async fn list(
                 }
             }
         }
+        (client_links(&pages))
         (levels(&pages, &session, app.config.access))
     };
     let mut response = page("Accounts", Some(&session), body);

@@ -108,6 +108,18 @@ async function look(name) {
   }
 }
 
+// Disconnect is in sight on a phone: neither the page nor a table has to be moved sideways.
+async function onPhone() {
+  const before = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 });
+  const box = await page.locator("#accounts").getByText("Disconnect").first().boundingBox();
+  check("Disconnect is within 390 pixels", box && box.x >= 0 && box.x + box.width <= 390,
+    JSON.stringify(box));
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  check("and the page is no wider", width <= 390, width);
+  await page.setViewportSize(before);
+}
+
 // A call over MCP with the person's token.
 async function call(tool, args) {
   const answer = await fetch(`${at.base}/mcp`, {
@@ -181,6 +193,7 @@ const steps = {
       await page.goto(`${at.base}/accounts`);
     }
     await look("accounts");
+    await onPhone();
   },
   inspecting: async () => {
     await page.goto(`${at.base}/inspect`);

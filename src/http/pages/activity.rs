@@ -86,7 +86,10 @@ pub(super) async fn show(
     let accounts = app.accounts.list().await?;
     let addresses: Vec<&str> = accounts.iter().map(|account| account.email.as_str()).collect();
     let body = html! {
-        p { "Everything that programs have changed through Daysheet, most recent first." }
+        p {
+            "Everything that programs have changed through Daysheet, most recent first. Subjects are \
+             not recorded; if you show them, they are read from your mailbox."
+        }
         (filter_form(&filter, &addresses))
         @if rows.writes.is_empty() {
             p #no-log {
@@ -206,8 +209,8 @@ fn filter_form(filter: &ActivityFilter, addresses: &[&str]) -> Markup {
             div {
                 label for="subjects" { "Subjects" }
                 select #subjects name="subjects" {
-                    (option("", &filter.subjects, "Not looked up"))
-                    (option("shown", &filter.subjects, "Look up in the mailbox"))
+                    (option("", &filter.subjects, "Hidden"))
+                    (option("shown", &filter.subjects, "Shown"))
                 }
             }
             button #show { "Show" }

@@ -18,7 +18,7 @@ mod result;
 mod streamable;
 mod watch;
 
-pub use approval::{ApprovalPage, ShownPage};
+pub use approval::ApprovalPage;
 pub use clients::FORMAT;
 pub use handler::{INSTRUCTIONS, Server, WRITES_END};
 pub use listing::list;

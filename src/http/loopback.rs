@@ -3,6 +3,7 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
@@ -14,7 +15,7 @@ use super::pages::link;
 use super::state::HttpState;
 use crate::app::App;
 use crate::config::{Config, HttpSettings};
-use crate::server::{ApprovalPage, ShownPage};
+use crate::server::ApprovalPage;
 
 /// The path of the page.
 const PATH: &str = "/approve";
@@ -27,13 +28,18 @@ pub struct LoopbackPages {
     app: Arc<App>,
     open: BrowserOpener,
     address: OnceCell<Url>,
-    opened: std::sync::atomic::AtomicBool,
+    opened: AtomicBool,
 }
 
 impl LoopbackPages {
     /// Creates the pages over the rows of `app`. They are not served yet.
     pub fn new(app: Arc<App>, open: BrowserOpener) -> Self {
-        Self { app, open, address: OnceCell::new(), opened: false.into() }
+        Self { app, open, address: OnceCell::new(), opened: AtomicBool::new(false) }
+    }
+
+    /// Returns the address of the pages, which are served from the first call on.
+    async fn base(&self) -> Result<&Url> {
+        self.address.get_or_try_init(|| self.serve()).await
     }
 
     /// Serves the pages, and returns their address.
@@ -64,19 +70,30 @@ impl LoopbackPages {
 
 #[async_trait]
 impl ApprovalPage for LoopbackPages {
-    async fn show(&self, is_new: bool) -> Result<ShownPage> {
-        use std::sync::atomic::Ordering::Relaxed;
-        let base = self.address.get_or_try_init(|| self.serve()).await?;
-        let link = link(self.app.store(), PATH).await?;
-        let [mut address, mut signed_in] = [base.clone(), base.clone()];
+    async fn address(&self) -> Result<Url> {
+        let mut address = self.base().await?.clone();
         address.set_path(PATH);
+        Ok(address)
+    }
+
+    async fn link(&self) -> Result<Url> {
+        let mut signed_in = self.base().await?.clone();
+        let link = link(self.app.store(), PATH).await?;
         let (path, query) = link.split_once('?').unwrap_or((&link, ""));
         signed_in.set_path(path);
         signed_in.set_query(Some(query));
+        Ok(signed_in)
+    }
+
+    async fn open(&self, is_new: bool) -> Result<bool> {
         if is_new {
-            self.opened.store((self.open)(signed_in.as_str()), Relaxed);
+            let is_open = (self.open)(self.link().await?.as_str());
+            self.opened.store(is_open, Ordering::Relaxed);
         }
-        let is_open = self.opened.load(Relaxed);
-        Ok(ShownPage { address, link: Some(signed_in), is_open })
+        Ok(self.opened.load(Ordering::Relaxed))
+    }
+
+    fn needs_link(&self) -> bool {
+        true
     }
 }

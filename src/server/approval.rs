@@ -27,36 +27,49 @@ const COMMAND: &str = "daysheet approve";
 const LOOKS: u32 = 60;
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A page on which the user approves writes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownPage {
-    /// The address, which opens only in a browser that is signed in.
-    pub address: Url,
-    /// The address that also signs a browser in, once. The model must not see it.
-    pub link: Option<Url>,
-    /// True if the page is open in the user's browser, as far as known.
-    pub is_open: bool,
-}
-
-/// Shows the page on which the user approves writes.
+/// The page on which the user approves writes. By default, people sign in on it themselves.
 #[async_trait]
 pub trait ApprovalPage: Send + Sync {
-    /// Returns the page, and opens it in the user's browser if it can and the write is new.
+    /// Returns the address, which opens only in a browser that is signed in.
     ///
     /// # Errors
     /// If the page cannot be served.
-    async fn show(&self, is_new: bool) -> Result<ShownPage>;
+    async fn address(&self) -> Result<Url>;
+
+    /// Returns the address for a client that shows the page. The model must not see it, because it
+    /// may also sign a browser in, once.
+    ///
+    /// # Errors
+    /// If the page cannot be served, or the link cannot be stored.
+    async fn link(&self) -> Result<Url> {
+        self.address().await
+    }
+
+    /// Opens the page in the user's browser if the write is new. Returns true if the page is open
+    /// there, as far as known.
+    ///
+    /// # Errors
+    /// If the page cannot be served, or the link cannot be stored.
+    async fn open(&self, _is_new: bool) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Returns true if only a browser that got the link is signed in, so that the address alone is
+    /// of no use to the user.
+    fn needs_link(&self) -> bool {
+        false
+    }
 }
 
-/// The page of a server that many people reach at this URL. They sign in there, so it has no link.
+/// The page of a server that many people reach at this URL.
 pub(super) struct PublicApprovalPage(pub(super) Url);
 
 #[async_trait]
 impl ApprovalPage for PublicApprovalPage {
-    async fn show(&self, _: bool) -> Result<ShownPage> {
+    async fn address(&self) -> Result<Url> {
         let mut address = self.0.clone();
         address.set_path("/approve");
-        Ok(ShownPage { address, link: None, is_open: false })
+        Ok(address)
     }
 }
 
@@ -70,12 +83,19 @@ pub(super) struct OutsideApproval {
     zone: TimeZone,
 }
 
-/// The state of a write after its approval was looked for.
+/// A write that waits for the user's decision.
+pub(super) struct Waiting {
+    pub(super) id: ApprovalId,
+    /// True if it has only begun to wait.
+    pub(super) is_new: bool,
+    until: Timestamp,
+    reason: String,
+}
+
+/// The user's decision on a write, or the wait for it.
 pub(super) enum OutsideAnswer {
-    /// The user's answer.
     Decided(Confirmation),
-    /// The user has not decided yet; this is their page.
-    Waiting { until: Timestamp, page: Option<ShownPage> },
+    Waiting(Waiting),
 }
 
 impl OutsideApproval {
@@ -96,38 +116,36 @@ impl OutsideApproval {
         })
     }
 
-    /// Returns the write that a call needs approval for.
-    pub(super) fn write(&self, call: &str, request: &ApprovalRequest<'_>) -> WaitingWrite {
+    /// Takes the user's decision on a write, or lets the write wait for one. `call` is the tool with
+    /// its arguments.
+    ///
+    /// # Errors
+    /// Errors of the store; an error if too many writes wait.
+    pub(super) async fn begin(
+        &self,
+        call: &str,
+        request: &ApprovalRequest<'_>,
+    ) -> Result<OutsideAnswer> {
         let text = |text: &str| shown(text, TextKind::Lines).into_owned();
-        WaitingWrite {
+        let write = WaitingWrite {
             call: call.to_owned(),
             question: text(request.question),
             content: text(request.content),
             until: self.store.now() + APPROVAL_LASTS,
-        }
-    }
-
-    /// Takes the user's decision, or shows the page to a user who has not decided.
-    ///
-    /// # Errors
-    /// Errors of the store and of the page; an error if too many writes wait.
-    pub(super) async fn look(&self, write: &WaitingWrite) -> Result<OutsideAnswer> {
-        let id = ApprovalId::of(write);
+        };
+        let id = ApprovalId::of(&write);
         if let Some(decision) = self.store.take_decision(&id).await? {
             return Ok(OutsideAnswer::Decided(confirmation(decision)));
         }
-        let (until, is_new) = self.store.await_approval(write).await?;
-        let page = match &self.page {
-            Some(page) => Some(page.show(is_new).await?),
-            None => None,
-        };
-        if page.as_ref().is_some_and(|page| page.is_open)
-            && let Some(answer) = self.wait(&id).await?
-        {
-            return Ok(OutsideAnswer::Decided(answer));
-        }
+        let (until, is_new) = self.store.await_approval(&write).await?;
         let until = Timestamp::from_second(until).unwrap_or_default();
-        Ok(OutsideAnswer::Waiting { until, page })
+        let reason = request.reason.to_owned();
+        Ok(OutsideAnswer::Waiting(Waiting { id, is_new, until, reason }))
+    }
+
+    /// Returns the page, if there is one.
+    pub(super) fn page(&self) -> Option<&dyn ApprovalPage> {
+        self.page.as_deref()
     }
 
     /// Waits for a decision while the page is open, so that one call is enough for a user who
@@ -135,10 +153,10 @@ impl OutsideApproval {
     ///
     /// # Errors
     /// Errors of the store.
-    pub(super) async fn wait(&self, id: &ApprovalId) -> Result<Option<Confirmation>> {
+    pub(super) async fn wait(&self, waiting: &Waiting) -> Result<Option<Confirmation>> {
         for _ in 0..LOOKS {
             tokio::time::sleep(LOOK).await;
-            if let Some(decision) = self.store.take_decision(id).await? {
+            if let Some(decision) = self.store.take_decision(&waiting.id).await? {
                 return Ok(Some(confirmation(decision)));
             }
         }
@@ -149,43 +167,46 @@ impl OutsideApproval {
     ///
     /// # Errors
     /// Errors of the store.
-    pub(super) async fn refuse(&self, write: &WaitingWrite) -> Result<()> {
-        self.store
-            .record_decision(&ApprovalId::of(write), ApprovalDecision::Refused)
-            .await
-            .map(drop)
+    pub(super) async fn refuse(&self, waiting: &Waiting) -> Result<()> {
+        self.store.record_decision(&waiting.id, ApprovalDecision::Refused).await.map(drop)
     }
 
-    /// Returns the next step for the model while a write waits.
-    pub(super) fn next_step(
-        &self,
-        reason: &str,
-        until: Timestamp,
-        page: Option<&ShownPage>,
-    ) -> String {
-        let until = until.to_zoned(self.zone.clone()).strftime("%H:%M");
+    /// Returns the next step for the model while a write waits; `is_open` if the user has the page
+    /// before them.
+    ///
+    /// # Errors
+    /// If the page cannot be served.
+    pub(super) async fn next_step(&self, waiting: &Waiting, is_open: bool) -> Result<String> {
+        let until = waiting.until.to_zoned(self.zone.clone()).strftime("%H:%M");
         let terminal = self.in_terminal.then(|| format!("`{COMMAND}` in a terminal"));
-        let way = match (page, terminal) {
-            (Some(page), Some(terminal)) if page.is_open => {
-                format!(
-                    "the user is asked in their browser ({}), or can run {terminal}",
-                    page.address
-                )
+        let way = match (self.page(), terminal) {
+            (Some(page), terminal) => {
+                let address = page.address().await?;
+                match terminal {
+                    Some(terminal) if is_open => {
+                        format!(
+                            "the user is asked in their browser ({address}), or can run {terminal}"
+                        )
+                    }
+                    None if is_open => format!("the user is asked in their browser ({address})"),
+                    Some(terminal) if page.needs_link() => {
+                        format!("ask the user to run {terminal} (page: {address})")
+                    }
+                    _ => format!("ask the user to open {address}"),
+                }
             }
-            // Without its secret, the address of a page on this machine opens in no other browser.
-            (Some(page), Some(terminal)) if page.link.is_some() => {
-                format!("ask the user to run {terminal} (page: {})", page.address)
-            }
-            (Some(page), _) => format!("ask the user to open {}", page.address),
             (None, terminal) => {
                 format!("ask the user to run {}", terminal.as_deref().unwrap_or(COMMAND))
             }
         };
-        let because = if reason.is_empty() { String::new() } else { format!(", because {reason}") };
-        format!(
+        let because = match waiting.reason.as_str() {
+            "" => String::new(),
+            reason => format!(", because {reason}"),
+        };
+        Ok(format!(
             "nothing was done yet: the user has to approve it before {until}{because}; {way}; then \
              repeat this call unchanged"
-        )
+        ))
     }
 }
 

@@ -26,9 +26,9 @@ use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::approval::{OutsideAnswer, OutsideApproval, ShownPage};
+use super::approval::{ApprovalPage, OutsideAnswer, OutsideApproval, Waiting};
 use super::clients;
-use crate::store::{ApprovalId, Store, TicketKind};
+use crate::store::{Store, TicketKind};
 
 /// The name of the question in an answer's requests.
 const CONFIRM: &str = "confirm";
@@ -115,6 +115,25 @@ impl OpenQuestions {
     }
 }
 
+/// A question that ends a call.
+struct EndQuestion {
+    request: ElicitRequestParams,
+    /// Identifies the question and its call when the answer arrives.
+    digest: String,
+}
+
+/// The user's progress with the page of an approval.
+enum PageView {
+    /// It is open, as far as known.
+    Open,
+    /// The user may not have seen it.
+    Unseen,
+    /// The user declined to open it.
+    Declined,
+    /// The call ends with the request to show it.
+    Requested,
+}
+
 /// The client that made a call.
 pub(super) struct ElicitingClient {
     peer: Peer<RoleServer>,
@@ -137,7 +156,7 @@ pub(super) struct ElicitingClient {
     /// The digest of the question that the state identifies.
     asked: OnceLock<String>,
     /// The question to end the call with.
-    pending: Mutex<Option<ElicitRequestParams>>,
+    pending: Mutex<Option<EndQuestion>>,
     /// The next step for the user if an approval outside the chat ends the call.
     awaited: Mutex<Option<String>>,
 }
@@ -205,12 +224,12 @@ impl ElicitingClient {
     /// An error of the store, in which the question is kept until the call is repeated.
     pub(super) async fn question(&self) -> Result<Option<InputRequiredResult>> {
         let question = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(question) = question else {
+        let Some(EndQuestion { request, digest }) = question else {
             return Ok(None);
         };
-        let state = self.questions.keep(digest(&self.call, &text(&question))).await?;
+        let state = self.questions.keep(digest).await?;
         Ok(state.map(|state| {
-            let request = InputRequest::Elicitation(ElicitRequest::new(question));
+            let request = InputRequest::Elicitation(ElicitRequest::new(request));
             let requests = InputRequests::from([(CONFIRM.to_owned(), request)]);
             InputRequiredResult::new(Some(requests), Some(state))
         }))
@@ -220,20 +239,35 @@ impl ElicitingClient {
 impl ElicitingClient {
     /// Asks the user: by a request, or by ending the call.
     async fn ask(&self, question: ElicitRequestParams) -> Confirmation {
-        if !self.by_answer {
-            return match self.peer.create_elicitation(question).await {
-                Ok(result) => confirmation(&result.action),
-                // The client declared support for elicitation, but failed.
-                Err(error) => {
-                    tracing::debug!(%error, "the client could not ask its user");
-                    Confirmation::Unanswered
-                }
-            };
-        }
-        match self.asked.get().zip(self.answer) {
-            Some((asked, reply)) if *asked == digest(&self.call, &text(&question)) => reply,
+        let subject = text(&question);
+        match self.answer_about(&subject) {
+            Some(answer) => answer,
             // The first call, or the question has changed since.
-            _ => self.end_with(question),
+            None => self.put(question, &subject).await,
+        }
+    }
+
+    /// Returns the answer that came with the call, if it belongs to this question.
+    fn answer_about(&self, subject: &str) -> Option<Confirmation> {
+        let asked = self.asked.get().filter(|_| self.by_answer)?;
+        self.answer.filter(|_| *asked == digest(&self.call, subject))
+    }
+
+    /// Sends a question, or ends the call with this question. The answer is recognized by `subject`.
+    async fn put(&self, question: ElicitRequestParams, subject: &str) -> Confirmation {
+        if self.by_answer {
+            let digest = digest(&self.call, subject);
+            let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+            *pending = Some(EndQuestion { request: question, digest });
+            return Confirmation::Later;
+        }
+        match self.peer.create_elicitation(question).await {
+            Ok(result) => confirmation(&result.action),
+            // The client declared support for elicitation, but failed.
+            Err(error) => {
+                tracing::debug!(%error, "the client could not ask its user");
+                Confirmation::Unanswered
+            }
         }
     }
 
@@ -248,13 +282,6 @@ impl ElicitingClient {
         }
     }
 
-    /// Lets the call end with a question.
-    fn end_with(&self, question: ElicitRequestParams) -> Confirmation {
-        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-        *pending = Some(question);
-        Confirmation::Later
-    }
-
     /// Lets the call end with the next step for the user.
     fn end_waiting(&self, next_step: String) -> Confirmation {
         let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
@@ -262,48 +289,63 @@ impl ElicitingClient {
         Confirmation::Later
     }
 
-    /// Asks for approval outside the chat. A client that can show a page gets its link, which the
-    /// model does not see.
+    /// Asks for approval outside the chat: shows the page, and waits while it is open.
     async fn approve_outside(
         &self,
         outside: &OutsideApproval,
         request: &ApprovalRequest<'_>,
     ) -> Result<Confirmation> {
-        let write = outside.write(&self.call, request);
-        let (until, page) = match outside.look(&write).await? {
+        let waiting = match outside.begin(&self.call, request).await? {
             OutsideAnswer::Decided(answer) => return Ok(answer),
-            OutsideAnswer::Waiting { until, page } => (until, page),
+            OutsideAnswer::Waiting(waiting) => waiting,
         };
-        if let Some(page) = page.as_ref().filter(|page| self.can_show && !page.is_open) {
-            match self.show_approval(page).await {
-                Confirmation::Yes => {
-                    if let Some(answer) = outside.wait(&ApprovalId::of(&write)).await? {
-                        return Ok(answer);
-                    }
+        let view = match outside.page() {
+            Some(page) => self.show_approval(page, &waiting).await?,
+            None => PageView::Unseen,
+        };
+        match view {
+            PageView::Open => {
+                if let Some(answer) = outside.wait(&waiting).await? {
+                    return Ok(answer);
                 }
-                Confirmation::No => {
-                    outside.refuse(&write).await?;
-                    return Ok(Confirmation::No);
-                }
-                Confirmation::Later => return Ok(Confirmation::Later),
-                // The user may not have seen the page, and can still open it.
-                Confirmation::Unanswered | Confirmation::Unavailable | Confirmation::Planned => {}
             }
+            PageView::Declined => {
+                outside.refuse(&waiting).await?;
+                return Ok(Confirmation::No);
+            }
+            PageView::Requested => return Ok(Confirmation::Later),
+            PageView::Unseen => {}
         }
-        Ok(self.end_waiting(outside.next_step(request.reason, until, page.as_ref())))
+        let is_open = matches!(view, PageView::Open);
+        Ok(self.end_waiting(outside.next_step(&waiting, is_open).await?))
     }
 
-    /// Shows the page of an approval. Returns [`Confirmation::Yes`] if the user agreed to open it.
-    async fn show_approval(&self, page: &ShownPage) -> Confirmation {
-        let url = page.link.as_ref().unwrap_or(&page.address).as_str();
-        let question = self.page_question(("Approve what Daysheet is about to do", url));
-        // Each link is new, so the answer to the question before cannot be matched by its digest.
-        // It decides nothing: the decision is made on the page.
-        match self.answer {
-            Some(answer) if self.by_answer && self.asked.get().is_some() => answer,
-            _ if self.by_answer => self.end_with(question),
-            _ => self.ask(question).await,
+    /// Shows the page of an approval: by the client, which may be on another machine than this
+    /// process and does not tell the model the link; else in a browser of this machine.
+    async fn show_approval(&self, page: &dyn ApprovalPage, waiting: &Waiting) -> Result<PageView> {
+        if !self.can_show {
+            let is_open = page.open(waiting.is_new).await?;
+            return Ok(if is_open { PageView::Open } else { PageView::Unseen });
         }
+        // Each link is new, so the answer belongs to the write rather than to the link.
+        let subject = waiting.id.as_str();
+        let answer = match self.answer_about(subject) {
+            Some(answer) => answer,
+            None => {
+                let link = page.link().await?;
+                let why = "Approve what Daysheet is about to do";
+                self.put(self.page_question((why, link.as_str())), subject).await
+            }
+        };
+        Ok(match answer {
+            // Agreed to open it: the decision is made on the page.
+            Confirmation::Yes => PageView::Open,
+            Confirmation::No => PageView::Declined,
+            Confirmation::Later => PageView::Requested,
+            Confirmation::Unanswered | Confirmation::Unavailable | Confirmation::Planned => {
+                PageView::Unseen
+            }
+        })
     }
 }
 

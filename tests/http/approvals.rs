@@ -8,7 +8,7 @@ use serde_json::json;
 use url::Url;
 
 use crate::browser::Browser;
-use crate::stage::{Caller, Stage, User};
+use crate::stage::{Caller, Stage, User, message, text};
 
 const CONFIRM: [(&str, &str); 1] = [("DAYSHEET_CONFIRM", "always")];
 
@@ -66,6 +66,45 @@ async fn person_approves_on_the_servers_own_page() {
     assert!(sent.contains("\tsent\t"), "{sent}");
 }
 
+/// Approves the write that waits, on the page of ann.
+async fn approve(stage: &Stage) {
+    let mut browser = Browser::of(stage, "ann").await;
+    let page = browser.get("/approve").await.is(200);
+    browser.submit(&page, "/approve", &[("decision", "approve")]).await.is(200);
+}
+
+/// A client that shows pages gets the server's page, and its call waits for the decision.
+#[tokio::test]
+async fn client_that_shows_pages_shows_the_servers_own() {
+    let stage = Stage::set(&["ann"], &CONFIRM).await;
+    let url = json!({"elicitation": {"url": {}}});
+    let page = stage.url("/approve");
+
+    let first = draft(&stage, "ann", "Lamps").await;
+    let mut ann = Caller { capabilities: url.clone(), ..stage.modern("ann") };
+    let call = json!({"name": "mail_send", "arguments": {"id": first}});
+    let asked = message(&ann.send("tools/call", call.clone()).await)["result"].clone();
+    let question = &asked["inputRequests"]["confirm"]["params"];
+    assert_eq!((&question["mode"], &question["url"]), (&json!("url"), &json!(page)), "{asked}");
+    let mut answered = call;
+    answered["requestState"] = asked["requestState"].clone();
+    answered["inputResponses"] = json!({"confirm": {"action": "accept"}});
+    let (sent, ()) = tokio::join!(ann.send("tools/call", answered), approve(&stage));
+    assert!(text(&message(&sent)["result"]).contains("\tsent\t"), "{}", sent.text());
+
+    let second = draft(&stage, "ann", "More lamps").await;
+    ann = stage.old("ann").await;
+    ann.initialize(url).await;
+    let call = json!({"name": "mail_send", "arguments": {"id": second}});
+    let mut stream = ann.stream(&ann.request("tools/call", call)).await;
+    let question = stream.next().await.unwrap();
+    assert_eq!(question["params"]["url"], page, "{question}");
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept"}});
+    assert_eq!(ann.post(&answer).await.status, 202);
+    let (last, ()) = tokio::join!(stream.next(), approve(&stage));
+    assert!(text(&last.unwrap()["result"]).contains("\tsent\t"));
+}
+
 /// The browser gets a link that works once; the model gets only the address of the page.
 #[tokio::test]
 async fn server_over_stdio_opens_its_page_in_the_browser() {
@@ -77,13 +116,15 @@ async fn server_over_stdio_opens_its_page_in_the_browser() {
         true
     };
     let pages = LoopbackPages::new(Arc::clone(&stage.app), Box::new(open));
-    let [first, second] = [pages.show(true).await.unwrap(), pages.show(false).await.unwrap()];
-    assert_eq!(first.address, second.address);
-    assert_eq!((first.is_open, first.address.path()), (true, "/approve"));
+    assert!(pages.open(true).await.unwrap());
+    // Only a new write opens the page.
+    assert!(pages.open(false).await.unwrap());
     let links = opened.lock().unwrap().clone();
-    assert_eq!(links, [first.link.unwrap().to_string()]);
+    assert_eq!(links.len(), 1, "{links:?}");
     let link = Url::parse(&links[0]).unwrap();
     let base = link[..url::Position::BeforePath].to_owned();
+    assert_eq!(pages.address().await.unwrap().as_str(), format!("{base}/approve"));
+    assert_ne!(pages.link().await.unwrap(), link);
     let path = link[url::Position::BeforePath..].to_owned();
     let mut browser = Browser { http: User::nobody(&base), jar: Default::default() };
     let page = browser.get("/approve").await.is(303);

@@ -2,14 +2,17 @@
 //! the decision, and its one use. The page itself is tested in `tests/http/approvals.rs`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::server::{ApprovalPage, Server, ShownPage};
+use daysheet::server::{ApprovalPage, Server};
 use daysheet::store::{ApprovalDecision, Store};
 use daysheet_core::error::Result;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use url::Url;
 
 use crate::elicitation::Wire;
 use crate::send::Senders;
@@ -47,26 +50,44 @@ impl Approvals {
 
     /// Sends a draft. Returns the row of the answer, or its error.
     async fn send(&mut self, draft: &str) -> String {
-        let answer = self.call("mail_send", json!({"id": draft})).await;
-        answer
-            .lines()
-            .nth(1)
-            .unwrap_or(&answer)
-            .trim()
-            .replace(['\t', '"'], " ")
-            .replace("  ", " ")
-            .trim()
-            .to_owned()
+        row(&self.call("mail_send", json!({"id": draft})).await)
+    }
+
+    /// Connects a client to a process with this page.
+    async fn connect(&mut self, page: Arc<dyn ApprovalPage>, capabilities: Value) {
+        let process = Arc::new(self.senders.process(&[]));
+        let server = Server::new(process.clone(), process.config().format);
+        self.wire = Wire::of(server.approved_on(page));
+        self.wire.initialize(capabilities).await;
+    }
+
+    /// Approves the next write that waits, as soon as it does.
+    fn approving(&self) -> JoinHandle<()> {
+        let store = self.store().clone();
+        tokio::spawn(async move {
+            loop {
+                if let [(id, _)] = &store.waiting_writes().await.unwrap()[..] {
+                    store.record_decision(id, ApprovalDecision::Approved).await.unwrap();
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        })
     }
 
     /// Returns the row of a call that waits from now on, in a process without pages.
     fn waiting_row(&self) -> String {
+        self.waiting_row_of("ask the user to run `daysheet approve` in a terminal")
+    }
+
+    /// Returns the row of a call that waits from now on, with this next step for the user.
+    fn waiting_row_of(&self, way: &str) -> String {
         let until = self.senders.time.clock().now() + SignedDuration::from_mins(10);
         let until = until.to_zoned(self.senders.session.app.config.zone.clone()).strftime("%H:%M");
         format!(
             "mail_send approval waiting nothing was done yet: the user has to approve it before \
-             {until}, because this mailbox has never written to zoe@example.org; ask the user to run `daysheet approve` in a terminal; then repeat this call \
-             unchanged"
+             {until}, because this mailbox has never written to zoe@example.org; \
+             {way}; then repeat this call unchanged"
         )
     }
 
@@ -99,6 +120,12 @@ impl Approvals {
         };
         lines.iter().rev().map(|line| short(&line.line)).collect()
     }
+}
+
+/// Returns the row of an answer, or its error, without tabs and quotes.
+fn row(answer: &str) -> String {
+    let row = answer.lines().nth(1).unwrap_or(answer).trim();
+    row.replace(['\t', '"'], " ").replace("  ", " ").trim().to_owned()
 }
 
 async fn wire(senders: &Senders, settings: &[(&str, &str)]) -> Wire {
@@ -192,14 +219,49 @@ async fn settings_can_forbid_approval_outside_the_chat() {
     assert!(approvals.waiting().await.is_empty());
 }
 
-/// A page that is open in the user's browser.
-struct OpenPage;
+/// A page of this machine, and how often it was linked to and opened.
+#[derive(Default)]
+struct LinkedPage {
+    /// True if there is a browser.
+    has_browser: bool,
+    links: AtomicUsize,
+    opened: AtomicUsize,
+}
+
+const PAGE: &str = "http://127.0.0.1:4000/approve";
+const LINK: &str = "http://127.0.0.1:4000/sign-in?link=once-";
+
+impl LinkedPage {
+    fn new(has_browser: bool) -> Arc<Self> {
+        Arc::new(Self { has_browser, ..Self::default() })
+    }
+
+    /// Returns the number of links and of opened pages.
+    fn counts(&self) -> [usize; 2] {
+        [&self.links, &self.opened].map(|count| count.load(Ordering::Relaxed))
+    }
+}
 
 #[async_trait]
-impl ApprovalPage for OpenPage {
-    async fn show(&self, _: bool) -> Result<ShownPage> {
-        let address = "http://127.0.0.1:4000/approve".parse().unwrap();
-        Ok(ShownPage { address, link: None, is_open: true })
+impl ApprovalPage for LinkedPage {
+    async fn address(&self) -> Result<Url> {
+        Ok(PAGE.parse().unwrap())
+    }
+
+    async fn link(&self) -> Result<Url> {
+        let number = self.links.fetch_add(1, Ordering::Relaxed);
+        Ok(format!("{LINK}{number}").parse().unwrap())
+    }
+
+    async fn open(&self, is_new: bool) -> Result<bool> {
+        if is_new && self.has_browser {
+            self.opened.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(self.has_browser)
+    }
+
+    fn needs_link(&self) -> bool {
+        true
     }
 }
 
@@ -208,22 +270,115 @@ impl ApprovalPage for OpenPage {
 async fn call_waits_for_a_user_with_an_open_page() {
     let mut approvals = Approvals::new(&[]).await;
     let draft = approvals.senders.draft("zoe@example.org").await;
-    let process = Arc::new(approvals.senders.process(&[]));
-    let server = Server::new(process.clone(), process.config().format);
-    approvals.wire = Wire::of(server.approved_on(Arc::new(OpenPage)));
-    approvals.wire.initialize(json!({})).await;
-    let store = approvals.store().clone();
-    let decision = tokio::spawn(async move {
-        loop {
-            if let [(id, _)] = &store.waiting_writes().await.unwrap()[..] {
-                store.record_decision(id, ApprovalDecision::Approved).await.unwrap();
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    });
+    let page = LinkedPage::new(true);
+    approvals.connect(page.clone(), json!({})).await;
+    let decision = approvals.approving();
     assert_eq!(approvals.send(&draft).await, format!("{draft} send sent m21, to 1"));
     decision.await.unwrap();
+    assert_eq!(page.counts(), [0, 1]);
+}
+
+#[tokio::test]
+async fn user_without_a_browser_is_sent_to_a_terminal() {
+    let mut approvals = Approvals::new(&[]).await;
+    let draft = approvals.senders.draft("zoe@example.org").await;
+    let page = LinkedPage::new(false);
+    approvals.connect(page.clone(), json!({})).await;
+    let way = format!("ask the user to run `daysheet approve` in a terminal (page: {PAGE})");
+    assert_eq!(approvals.send(&draft).await, approvals.waiting_row_of(&way));
+    assert_eq!(page.counts(), [0, 0]);
+}
+
+/// The client shows the page even if this machine has a browser, because the user is at the client.
+/// The model never sees its link.
+#[tokio::test]
+async fn older_client_with_url_elicitation_is_sent_the_page() {
+    let mut approvals = Approvals::new(&[]).await;
+    let page = LinkedPage::new(true);
+    approvals.connect(page.clone(), json!({"elicitation": {"url": {}}})).await;
+    let way = format!("ask the user to run `daysheet approve` in a terminal (page: {PAGE})");
+    for (asked, (action, outcome)) in [
+        ("cancel", approvals.waiting_row_of(&way)),
+        ("decline", "send refused the user declined; the draft is unchanged".to_owned()),
+        // The last one, because the recipient is known from then on.
+        ("accept", "send sent m21, to 1".to_owned()),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let draft = approvals.senders.draft("zoe@example.org").await;
+        let params = json!({"name": "mail_send", "arguments": {"id": draft}});
+        let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+        approvals.wire.write(call).await;
+        let request = approvals.wire.read().await;
+        assert_eq!(request["method"], "elicitation/create", "{request}");
+        let question = &request["params"];
+        assert_eq!(question["mode"], "url");
+        assert_eq!(question["url"], format!("{LINK}{asked}"));
+        assert_eq!(question["message"], "Approve what Daysheet is about to do");
+        let sent = approvals.senders.sent();
+        let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": {"action": action}});
+        approvals.wire.write(answer).await;
+        // To agree is not to approve: that happens on the page.
+        let decision = (action == "accept").then(|| approvals.approving());
+        let done = approvals.wire.read().await;
+        let text = done["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(row(text).ends_with(&outcome), "{action}: {text}");
+        assert!(!done.to_string().contains("once-"), "{done}");
+        match decision {
+            Some(decision) => decision.await.unwrap(),
+            None => assert_eq!(approvals.senders.sent(), sent, "{action}"),
+        }
+        // A write that waits would be approved in place of the next one.
+        approvals.decide(ApprovalDecision::Refused).await;
+    }
+    assert_eq!(page.counts(), [3, 0]);
+}
+
+#[tokio::test]
+async fn newer_client_with_url_elicitation_is_given_the_page() {
+    let mut approvals = Approvals::new(&[]).await;
+    let [draft, other] = [
+        approvals.senders.draft("zoe@example.org").await,
+        approvals.senders.draft("zoe@example.org").await,
+    ];
+    let page = LinkedPage::new(true);
+    approvals.connect(page.clone(), json!({})).await;
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"url": {}}},
+    });
+    let answered = |asked: &Value, action: &str| {
+        json!({
+            "_meta": meta,
+            "requestState": asked["requestState"],
+            "inputResponses": {"confirm": {"action": action}},
+        })
+    };
+    let asked = approvals.wire.modern(&draft, json!({"_meta": meta})).await;
+    let question = &asked["inputRequests"]["confirm"]["params"];
+    assert_eq!(question["mode"], "url", "{asked}");
+    assert_eq!(question["url"], format!("{LINK}0"));
+    // The answer belongs to its call: the other call is asked for itself.
+    let again = approvals.wire.modern(&other, answered(&asked, "decline")).await;
+    assert_eq!(again["inputRequests"]["confirm"]["params"]["url"], format!("{LINK}1"), "{again}");
+    let refused = approvals.wire.modern(&other, answered(&again, "decline")).await;
+    let text = refused["content"][0]["text"].as_str().unwrap();
+    let declined = format!("{other} send refused the user declined; the draft is unchanged");
+    assert_eq!(row(text), declined);
+    // The question for the first call was used up by the wrong answer.
+    let asked = approvals.wire.modern(&draft, answered(&asked, "accept")).await;
+    assert_eq!(asked["inputRequests"]["confirm"]["params"]["url"], format!("{LINK}2"), "{asked}");
+    assert_eq!(approvals.senders.sent(), 0);
+    let decision = approvals.approving();
+    let sent = approvals.wire.modern(&draft, answered(&asked, "accept")).await;
+    assert_eq!(
+        row(sent["content"][0]["text"].as_str().unwrap()),
+        format!("{draft} send sent m21, to 1")
+    );
+    decision.await.unwrap();
+    assert_eq!(page.counts(), [3, 0]);
 }
 
 /// A model in a loop cannot fill the page with questions.

@@ -64,7 +64,7 @@ impl Wire {
     }
 
     /// Calls `mail_send` in the protocol version without a handshake.
-    async fn modern(&mut self, id: &str, more: Value) -> Value {
+    pub async fn modern(&mut self, id: &str, more: Value) -> Value {
         self.answer(id, more).await["result"].clone()
     }
 

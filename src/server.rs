@@ -12,7 +12,10 @@ mod clients;
 mod elicitation;
 pub mod framing;
 mod handler;
+mod instructions;
 mod listing;
+mod prompts;
+mod resources;
 mod result;
 #[cfg(feature = "http")]
 mod streamable;
@@ -20,7 +23,8 @@ mod watch;
 
 pub use approval::ApprovalPage;
 pub use clients::FORMAT;
-pub use handler::{INSTRUCTIONS, Server, WRITES_END};
+pub use handler::{Server, WRITES_END};
+pub use instructions::INSTRUCTIONS;
 pub use listing::list;
 pub use result::STATS;
 #[cfg(feature = "http")]

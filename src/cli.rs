@@ -261,28 +261,7 @@ async fn run_with_settings(command: Command, config: Config) -> Result<ExitCode>
             account::add(config, &add, no_browser).await
         }
         Command::Approve => call::approve::run(config).await,
-        Command::Setup {
-            provider,
-            client_id,
-            client_secret,
-            credentials,
-            tenant,
-            no_browser,
-            device,
-            yes,
-        } => {
-            let request = setup::SetupRequest {
-                provider,
-                client_id,
-                client_secret,
-                credentials,
-                tenant,
-                no_browser,
-                device,
-                yes,
-            };
-            setup::run(config, request).await
-        }
+        Command::Setup(request) => setup::run(config, request).await,
         Command::Audit { last, owner } => audit::run(config, last, owner.as_deref()).await,
         Command::Account(AccountCommand::List) => account::list(config).await,
         Command::Account(AccountCommand::Remove { account }) => {

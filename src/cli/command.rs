@@ -15,6 +15,7 @@ pub(super) use super::real::SandboxFlags;
 use super::sandboxed;
 #[cfg(feature = "sandbox")]
 pub(super) use super::sandboxed::SandboxFlags;
+use super::setup::SetupRequest;
 use super::{help, store};
 use crate::config::Config;
 use crate::tools::accounts::ProviderChoice;
@@ -142,32 +143,7 @@ pub(super) enum Command {
     ///
     /// Shows the pages of the provider's console in order, checks the client, signs in,
     /// and offers to add Daysheet to MCP clients. Steps already done are skipped.
-    Setup {
-        /// The provider: google or microsoft; asked for by default.
-        #[arg(long)]
-        provider: Option<String>,
-        /// The client id, instead of the pages of the console.
-        #[arg(long, value_name = "ID", conflicts_with = "credentials")]
-        client_id: Option<String>,
-        /// Its secret (Google). Other users of the machine can read the command line.
-        #[arg(long, value_name = "SECRET", requires = "client_id")]
-        client_secret: Option<String>,
-        /// The credentials.json of Google's console, instead of its pages.
-        #[arg(long, value_name = "FILE")]
-        credentials: Option<PathBuf>,
-        /// The tenant (Microsoft): common, organizations, consumers, or a directory's GUID or domain.
-        #[arg(long)]
-        tenant: Option<String>,
-        /// Open no browser: print the addresses, and paste the one that the sign-in ends on.
-        #[arg(long)]
-        no_browser: bool,
-        /// Sign in with a code to enter on another machine (Microsoft).
-        #[arg(long, conflicts_with = "no_browser")]
-        device: bool,
-        /// Take the options without questions, and fail if one is missing.
-        #[arg(long, short)]
-        yes: bool,
-    },
+    Setup(SetupRequest),
     /// Check all parts of the installation, and show the next step for each problem.
     ///
     /// Checks: settings, state, database, keys, zone, network, clock, client (OAuth),

@@ -10,6 +10,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use daysheet_core::clock::Clock;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::AccountStatus;
@@ -27,17 +28,31 @@ use crate::tools::accounts::SignInArguments;
 const ROWS: usize = 5;
 
 /// The arguments of the command.
+#[derive(Debug, Args)]
 pub(super) struct SetupRequest {
+    /// The provider: google or microsoft; asked for by default.
+    #[arg(long)]
     pub(super) provider: Option<String>,
+    /// The client id, instead of the pages of the console.
+    #[arg(long, value_name = "ID", conflicts_with = "credentials")]
     pub(super) client_id: Option<String>,
+    /// Its secret (Google). Other users of the machine can read the command line.
+    #[arg(long, value_name = "SECRET", requires = "client_id")]
     pub(super) client_secret: Option<String>,
+    /// The credentials.json of Google's console, instead of its pages.
+    #[arg(long, value_name = "FILE")]
     pub(super) credentials: Option<PathBuf>,
+    /// The tenant (Microsoft): common, organizations, consumers, or a directory's GUID or domain.
+    #[arg(long)]
     pub(super) tenant: Option<String>,
-    /// True to open no pages.
+    /// Open no browser: print the addresses, and paste the one that the sign-in ends on.
+    #[arg(long)]
     pub(super) no_browser: bool,
-    /// True to sign in with a code.
+    /// Sign in with a code to enter on another machine (Microsoft).
+    #[arg(long, conflicts_with = "no_browser")]
     pub(super) device: bool,
-    /// True to ask no questions, and to wait for no person but at the sign-in.
+    /// Take the options without questions, and fail if one is missing.
+    #[arg(long, short)]
     pub(super) yes: bool,
 }
 

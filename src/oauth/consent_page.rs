@@ -1,6 +1,6 @@
-//! The URL of a provider's consent page.
+//! The URL of a provider's consent page, for a redirect to this machine or to a server.
 
-use daysheet_core::error::Result;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use oauth2::{CsrfToken, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl};
 use url::Url;
 
@@ -41,5 +41,42 @@ impl ConsentPage<'_> {
             }
         }
         Ok(request.url())
+    }
+}
+
+/// A consent page that redirects to a port of this machine.
+pub(super) struct LoopbackConsent {
+    pub(super) url: Url,
+    pub(super) redirect: RedirectUrl,
+    /// The state of the redirect.
+    pub(super) state: CsrfToken,
+    pub(super) verifier: PkceCodeVerifier,
+}
+
+impl LoopbackConsent {
+    /// Creates the page, which requests `scopes`. `hint` is the address to preselect.
+    pub(super) fn new(
+        config: &Config,
+        authority: &TokenAuthority,
+        port: u16,
+        scopes: &[&str],
+        hint: Option<&str>,
+    ) -> Result<Self> {
+        let (host, path) = (authority.provider.redirect_host, authority.provider.redirect_path);
+        let redirect =
+            RedirectUrl::new(format!("http://{host}:{port}{path}")).map_err(|error| {
+                Error::new(ErrorKind::Internal, format!("the redirect URL: {error}"))
+            })?;
+        let (_, verifier) = PkceCodeChallenge::new_random_sha256();
+        let page = ConsentPage {
+            config,
+            authority,
+            scopes,
+            redirect: &redirect,
+            verifier: &verifier,
+            hint,
+        };
+        let (url, state) = page.url(CsrfToken::new_random())?;
+        Ok(Self { url, redirect, state, verifier })
     }
 }

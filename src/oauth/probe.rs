@@ -10,11 +10,11 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::refusals::{RefusalMeaning, RefusalStage};
 use daysheet_providers::net;
 use hyper::header::LOCATION;
-use oauth2::{AuthorizationCode, CsrfToken, PkceCodeChallenge, RedirectUrl};
+use oauth2::AuthorizationCode;
 use url::Url;
 
 use super::authority::TokenAuthority;
-use super::consent_page::ConsentPage;
+use super::consent_page::LoopbackConsent;
 use super::error_messages::{known, sign_in_error};
 use super::error_response::{OAuthErrorResponse, RecordingClient, RefusalFields};
 use super::token_endpoint::{client, refusal};
@@ -34,26 +34,14 @@ const CODE: &str = "daysheet-checks-its-client";
 pub async fn check_client(config: &Config, provider: &str, scopes: &[&str]) -> Result<()> {
     let authority = TokenAuthority::new(config, provider, None)?;
     let provider = authority.provider();
-    let redirect = format!("http://{}:{PORT}{}", provider.redirect_host, provider.redirect_path);
-    let redirect = RedirectUrl::new(redirect)
-        .map_err(|error| Error::new(ErrorKind::Internal, format!("the redirect URL: {error}")))?;
-    let (_, verifier) = PkceCodeChallenge::new_random_sha256();
-    let page = ConsentPage {
-        config,
-        authority: &authority,
-        scopes,
-        redirect: &redirect,
-        verifier: &verifier,
-        hint: None,
-    };
-    let (url, _) = page.url(CsrfToken::new_random())?;
-    if let Some(response) = refusal_of_page(&url).await? {
+    let page = LoopbackConsent::new(config, &authority, PORT, scopes, None)?;
+    if let Some(response) = refusal_of_page(&page.url).await? {
         return Err(sign_in_error(provider, &response));
     }
-    let client = client(config, &authority)?.set_redirect_uri(redirect);
+    let client = client(config, &authority)?.set_redirect_uri(page.redirect);
     let wire = RecordingClient::default();
     let request = client.exchange_code(AuthorizationCode::new(CODE.to_owned()));
-    let answer = request.set_pkce_verifier(verifier).request_async(&wire).await;
+    let answer = request.set_pkce_verifier(page.verifier).request_async(&wire).await;
     let Err(error) = answer else {
         return Ok(());
     };

@@ -10,13 +10,13 @@
 use std::time::Duration;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use oauth2::{CsrfToken, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl};
+use oauth2::{PkceCodeVerifier, RedirectUrl};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
 use super::authority::TokenAuthority;
-use super::consent_page::ConsentPage;
+use super::consent_page::LoopbackConsent;
 use super::error_messages;
 use super::listener::RedirectListener;
 use super::redirect::{CallbackOutcome, ConsentResponse, ResponseReceiver};
@@ -67,20 +67,8 @@ impl SignIn {
                 format!("cannot listen on any port of 127.0.0.1 ({error})"),
             )
         })?;
-        let redirect = RedirectUrl::new(format!("http://{host}:{port}{}", provider.redirect_path))
-            .map_err(|error| {
-                Error::new(ErrorKind::Internal, format!("the redirect URL: {error}"))
-            })?;
-        let (_, verifier) = PkceCodeChallenge::new_random_sha256();
-        let page = ConsentPage {
-            config,
-            authority: &authority,
-            scopes,
-            redirect: &redirect,
-            verifier: &verifier,
-            hint: login_hint,
-        };
-        let (url, state) = page.url(CsrfToken::new_random())?;
+        let LoopbackConsent { url, redirect, state, verifier } =
+            LoopbackConsent::new(config, &authority, port, scopes, login_hint)?;
         // Capacity for one: the first response counts, and later ones are refused.
         let (sender, callbacks) = mpsc::channel(1);
         let paster =

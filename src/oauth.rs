@@ -2,10 +2,11 @@
 //!
 //! The differences between providers are in one [`OAuthProvider`] entry each
 //! (`oauth/providers.rs`): endpoints, extra parameters, words. The flows are the same for all:
-//! consent in a browser (`oauth/consent_page.rs`) that redirects to this machine
-//! (`oauth/sign_in.rs` with `oauth/listener.rs`) or to the pages of a server (`oauth/web.rs`),
-//! consent on another machine with a code (`oauth/device.rs`), the requests to the token endpoint
-//! (`oauth/token_endpoint.rs`) and the end of a grant (`oauth/revocation.rs`). Accounts without
+//! consent in a browser (`oauth/consent_page.rs`) that redirects to a port of this machine
+//! (`oauth/sign_in.rs` with `oauth/listener.rs` and `oauth/loopback_port.rs`) or to the pages of a
+//! server (`oauth/web.rs`), consent on another machine with a code (`oauth/device.rs`), the requests
+//! to the token endpoint (`oauth/token_endpoint.rs`) and the end of a grant
+//! (`oauth/revocation.rs`). Accounts without
 //! sign-in (`oauth/unattended.rs`) get tokens from a command (`oauth/command.rs`) or with the key of
 //! a service account (`oauth/service.rs`). `oauth/probe.rs` checks
 //! OAuth clients. `oauth/error_response.rs` reads refusals, and
@@ -21,6 +22,7 @@ mod device;
 mod error_messages;
 mod error_response;
 mod listener;
+mod loopback_port;
 mod probe;
 mod providers;
 mod redirect;
@@ -35,6 +37,9 @@ mod web;
 pub(crate) use self::authority::TokenAuthority;
 pub use self::device::DeviceSignIn;
 pub(crate) use self::error_messages::{cure, grant_ended};
+pub use self::loopback_port::check_loopback;
+#[cfg(feature = "http")]
+pub(crate) use self::loopback_port::no_port;
 pub use self::probe::check_client;
 pub use self::providers::{OAuthProvider, PROVIDERS, provider_named};
 pub use self::redirect::ResponseReceiver;

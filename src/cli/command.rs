@@ -146,9 +146,10 @@ pub(super) enum Command {
     Setup(SetupRequest),
     /// Check all parts of the installation, and show the next step for each problem.
     ///
-    /// Checks: settings, state, database, keys, zone, network, clock, client (OAuth),
-    /// accounts, mcp (clients), version. The exit code is 1 if one fails. The checks
-    /// change no files, open no browser, and show neither secrets nor mail.
+    /// Checks: settings, state, database, keys, zone, loopback (ports for sign-ins and
+    /// approvals), network, clock, client (OAuth), accounts, mcp (clients), version. The
+    /// exit code is 1 if one fails. The checks change no files, open no browser, and show
+    /// neither secrets nor mail.
     Doctor {
         /// Only these checks.
         #[arg(value_name = "CHECK", value_parser = check_name)]

@@ -99,6 +99,9 @@ async fn findings(request: &DoctorRequest) -> Vec<Finding> {
             for check in [State, Database, Keys, Zone, Network, Clock, Client, Accounts] {
                 let what = "the settings cannot be read";
                 found.push(Finding::new(check, FindingState::Skipped, what));
+                if check == Zone {
+                    found.push(local::loopback());
+                }
             }
         }
     }
@@ -128,7 +131,8 @@ async fn with_settings(
         tasks.push((CheckName::Database, task));
     }
     let zone = local::zone(&config);
-    tasks.push((CheckName::Zone, tokio::spawn(async move { vec![zone] })));
+    let of_machine = tokio::task::spawn_blocking(|| vec![zone, local::loopback()]);
+    tasks.push((CheckName::Zone, of_machine));
     let needs_accounts = [CheckName::Network, CheckName::Clock, CheckName::Client]
         .into_iter()
         .chain([CheckName::Accounts])

@@ -15,6 +15,7 @@ use super::pages::link;
 use super::state::HttpState;
 use crate::app::App;
 use crate::config::{Config, HttpSettings};
+use crate::oauth;
 use crate::server::ApprovalPage;
 
 /// The path of the page.
@@ -44,10 +45,7 @@ impl LoopbackPages {
 
     /// Serves the pages, and returns their address.
     async fn serve(&self) -> Result<Url> {
-        let failed = |error: std::io::Error| {
-            let what = format!("the page for approvals cannot be served ({error})");
-            Error::new(ErrorKind::Network, what)
-        };
+        let failed = |error: std::io::Error| oauth::no_port(&error);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let mut http = HttpSettings::default();
         http.listen_at(listener.local_addr().map_err(failed)?)?;

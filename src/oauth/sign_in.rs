@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use oauth2::{PkceCodeVerifier, RedirectUrl};
-use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
@@ -19,6 +18,7 @@ use super::authority::TokenAuthority;
 use super::consent_page::LoopbackConsent;
 use super::error_messages;
 use super::listener::RedirectListener;
+use super::loopback_port::{listen, no_port};
 use super::redirect::{CallbackOutcome, ConsentResponse, ResponseReceiver};
 use super::token_endpoint::{GivenConsent, client, exchange};
 use super::tokens::GrantedTokens;
@@ -61,12 +61,7 @@ impl SignIn {
         // A missing client is reported before a port is used.
         client(config, &authority)?;
         let host = provider.redirect_host;
-        let (port, sockets) = listen(host).await.map_err(|error| {
-            Error::new(
-                ErrorKind::Network,
-                format!("cannot listen on any port of 127.0.0.1 ({error})"),
-            )
-        })?;
+        let (port, sockets) = listen(host).await.map_err(|error| no_port(&error))?;
         let LoopbackConsent { url, redirect, state, verifier } =
             LoopbackConsent::new(config, &authority, port, scopes, login_hint)?;
         // Capacity for one: the first response counts, and later ones are refused.
@@ -196,26 +191,6 @@ impl BrowserPage {
 impl std::fmt::Debug for BrowserPage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BrowserPage").finish_non_exhaustive()
-    }
-}
-
-/// Listens on a free port of this machine at the addresses of `host`.
-///
-/// Some machines resolve `localhost` to `::1` first, so that address is used as well. If it is
-/// unavailable, browsers fall back to 127.0.0.1. They would not if another program listens there,
-/// in which case another port is chosen.
-async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
-    loop {
-        let socket = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let port = socket.local_addr()?.port();
-        if host != "localhost" {
-            return Ok((port, vec![socket]));
-        }
-        match TcpListener::bind(("::1", port)).await {
-            Ok(other) => return Ok((port, vec![socket, other])),
-            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {}
-            Err(_) => return Ok((port, vec![socket])),
-        }
     }
 }
 

@@ -8,6 +8,10 @@
 //! - `@ on PATH BODY STATUS ANSWER` replaces the answers to requests whose path begins with `PATH`
 //!   and whose body contains `BODY` (`*` for any). The answer of a redirect is its location.
 //! - `@ date …` is the `Date` of all answers.
+//! - `@ tls` starts a server with a certificate of the tests, on the port `[TLS]`.
+//! - `@ postgres CODE MESSAGE` starts a PostgreSQL on the port `[POSTGRES]` that refuses every user.
+//! - `@ build=postgres` runs the case only in builds with this feature, `@ build=!postgres` only in
+//!   others.
 //! - `@ sh …` is a line for the shell, in the folder that has `state` and `user`.
 //!
 //! `$ ` is the call, below which is its output, and `= ` its exit code unless that is 0. If
@@ -19,6 +23,7 @@ use std::sync::Arc;
 
 use daysheet::app::App;
 use daysheet::config::Config;
+use daysheet::oauth::check_loopback;
 use daysheet_core::provider::refusals::{REFUSALS, RefusalStage};
 use daysheet_sandbox::{Sandbox, SandboxOptions};
 use futures_util::StreamExt as _;
@@ -77,6 +82,10 @@ async fn actual(case: &str, sandbox: &str) -> String {
     let call = call.lines().next().unwrap();
     let lines: Vec<&str> = head.lines().filter_map(|line| line.strip_prefix("@ ")).collect();
     let after = |sign: &str| lines.iter().filter_map(|line| line.strip_prefix(sign)).collect();
+    let builds: Vec<&str> = after("build=");
+    if !builds.into_iter().all(is_built) {
+        return case.trim_end().to_owned() + "\n";
+    }
     let replaced: Vec<&str> = after("on ");
     let replaced = replaced.into_iter().map(|line| {
         let words: Vec<String> = line.splitn(4, ' ').map(str::to_owned).collect();
@@ -99,11 +108,19 @@ async fn actual(case: &str, sandbox: &str) -> String {
         }
         app.close().await;
     }
-    let port = base.rsplit(':').next().unwrap().to_owned();
+    let mut ports = vec![("[PORT]", base.rsplit(':').next().unwrap().to_owned())];
+    #[cfg(feature = "http")]
+    if lines.contains(&"tls") {
+        ports.push(("[TLS]", untrusted().await.to_string()));
+    }
+    let refusals: Vec<&str> = after("postgres ");
+    for refusal in refusals {
+        ports.push(("[POSTGRES]", refusing_postgres(refusal).await.to_string()));
+    }
     let fill = |text: &str| {
-        text.replace("[DIR]", folder.path().to_str().unwrap())
-            .replace("[PROGRAM]", PROGRAM)
-            .replace("[PORT]", &port)
+        let text = text.replace("[DIR]", folder.path().to_str().unwrap());
+        let text = text.replace("[PROGRAM]", PROGRAM);
+        ports.iter().fold(text, |text, (name, port)| text.replace(name, port))
     };
     let is_variable = |line: &&&str| line.starts_with(|c: char| c.is_ascii_uppercase());
     for line in lines.iter().filter(is_variable) {
@@ -132,17 +149,86 @@ async fn actual(case: &str, sandbox: &str) -> String {
     for (value, name) in [
         (folder.path().to_str().unwrap(), "[DIR]"),
         (PROGRAM, "[PROGRAM]"),
-        (&format!(":{port}"), ":[PORT]"),
         (env!("CARGO_PKG_VERSION"), "[VERSION]"),
     ] {
         out = out.replace(value, name);
     }
+    for (name, port) in &ports {
+        out = out.replace(&format!(":{port}"), &format!(":{name}"));
+    }
+    // The platform and the optional parts of a build.
+    out = regex::Regex::new(r"(daysheet \[VERSION\]), .*").unwrap().replace(&out, "$1, …").into();
     // The key is another one each time.
     out = regex::Regex::new("key [0-9a-f]{8}").unwrap().replace_all(&out, "key [KEY]").into_owned();
     if let Some(code) = output.status.code().filter(|code| *code != 0) {
         out += &format!("= {code}\n");
     }
     format!("{head}\n$ {call}\n{out}")
+}
+
+/// Returns true if this build has a feature, or with `!` has it not.
+fn is_built(feature: &str) -> bool {
+    match feature {
+        "http" => cfg!(feature = "http"),
+        "postgres" => cfg!(feature = "postgres"),
+        "!postgres" => !cfg!(feature = "postgres"),
+        other => panic!("unknown build: {other}"),
+    }
+}
+
+/// Starts a server with TLS and a certificate of the tests. Returns its port.
+#[cfg(feature = "http")]
+async fn untrusted() -> u16 {
+    use rustls::pki_types::pem::PemObject as _;
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    let file = |name: &str| format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    let certificate = CertificateDer::from_pem_file(file("localhost.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_file(file("localhost-key.pem")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = socket.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = socket.accept().await.unwrap();
+            // The doctor ends the handshake.
+            tokio::spawn(acceptor.accept(stream));
+        }
+    });
+    port
+}
+
+/// Starts a PostgreSQL that asks for a password, and refuses it with an error: the code and the
+/// message (<https://www.postgresql.org/docs/current/protocol-flow.html>). Returns its port.
+async fn refusing_postgres(refusal: &str) -> u16 {
+    let (code, message) = refusal.split_once(' ').unwrap();
+    let fields = format!("SFATAL\0VFATAL\0C{code}\0M{message}\0\0");
+    let length = u32::try_from(fields.len() + 4).unwrap();
+    let error = [b"E", &length.to_be_bytes()[..], fields.as_bytes()].concat();
+    let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = socket.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = socket.accept().await.unwrap();
+            let error = error.clone();
+            tokio::spawn(async move {
+                let mut bytes = [0; 1024];
+                // A request for TLS precedes the start.
+                for answer in [&b"N"[..], b"R\0\0\0\x08\0\0\0\x03", &error] {
+                    if stream.read(&mut bytes).await.is_ok_and(|count| count > 0) {
+                        let _ = stream.write_all(answer).await;
+                    }
+                }
+            });
+        }
+    });
+    port
 }
 
 /// Starts a server in front of the sandbox that replaces some answers, and the dates of all. Returns
@@ -255,6 +341,22 @@ async fn broken_installations_are_named() {
         std::fs::write(&path, &all).unwrap();
     }
     assert_eq!(all, std::fs::read_to_string(&path).unwrap());
+}
+
+/// The cases cannot take the ports of the machine away.
+#[test]
+fn machine_without_free_ports_is_named() {
+    assert!(check_loopback(std::net::TcpListener::bind).is_ok());
+    let denied = |address: std::net::SocketAddr| -> std::io::Result<()> {
+        assert_eq!(address.to_string(), "127.0.0.1:0");
+        Err(std::io::ErrorKind::PermissionDenied.into())
+    };
+    assert_eq!(
+        check_loopback(denied).unwrap_err().to_string(),
+        "cannot listen on any port of 127.0.0.1 (permission denied): let the security policy that \
+         confines this program allow it to listen there; until then, sign in with --device \
+         (Microsoft), and approve writes with `daysheet approve`"
+    );
 }
 
 /// The rows of the table as a page shows them.

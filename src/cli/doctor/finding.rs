@@ -18,6 +18,8 @@ words! {
         Keys = "keys",
         /// The time zone.
         Zone = "zone",
+        /// The ports of this machine.
+        Loopback = "loopback",
         /// The connections to the providers.
         Network = "network",
         /// The clock, compared with the providers'.

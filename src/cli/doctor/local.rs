@@ -1,4 +1,4 @@
-//! Checks of this machine: settings, state folder, database, keys, zone and version.
+//! Checks of this machine: settings, state folder, database, keys, zone, ports and version.
 //! They only read.
 
 use std::path::Path;
@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::finding::{CheckName, Finding, FindingState};
 use crate::config::Config;
+use crate::oauth;
 use crate::store::Store;
 
 /// Reports how the settings were read.
@@ -167,6 +168,17 @@ pub(super) fn zone(config: &Config) -> Finding {
         return Finding::new(CheckName::Zone, FindingState::Warning, what).next(next);
     }
     Finding::good(CheckName::Zone, name)
+}
+
+/// Checks that this program can listen on a port of this machine.
+pub(super) fn loopback() -> Finding {
+    match oauth::check_loopback(std::net::TcpListener::bind) {
+        Ok(()) => {
+            let what = "127.0.0.1 has a free port, for sign-ins and the page for approvals";
+            Finding::good(CheckName::Loopback, what)
+        }
+        Err(error) => Finding::of_error(CheckName::Loopback, FindingState::Failed, &error),
+    }
 }
 
 /// Returns the version, with the optional parts of this build.

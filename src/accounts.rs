@@ -62,6 +62,8 @@ impl From<AccountRow> for Account {
 /// The limits of an account, each with the next step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccountLimits {
+    /// The refusal that ended its grant.
+    pub ended: Option<Error>,
     /// The scopes that its sign-in lacks.
     pub lacking: Option<Error>,
     /// The day on which its grant ends.
@@ -293,17 +295,21 @@ impl Accounts {
         self.store.last_uses().await
     }
 
-    /// Returns the limits of an account with a good status: scopes that its sign-in lacks of `wanted`,
-    /// and an end of its grant.
+    /// Returns the limits of an account: the refusal that ended its grant, or the scopes that its
+    /// sign-in lacks of `wanted`, and a coming end of its grant.
     ///
     /// # Errors
     /// [`ErrorKind::Store`] if its tokens cannot be read.
     pub async fn limits(&self, account: &Account, wanted: &[&str]) -> Result<AccountLimits> {
         let mut limits = AccountLimits::default();
         let row = self.store.account_row(&account.id).await?;
-        let Some(row) = row.filter(|row| row.status == AccountStatus::Ok) else {
+        let Some(row) = row else {
             return Ok(limits);
         };
+        if row.status != AccountStatus::Ok {
+            limits.ended = Some(self.tokens.grant_ended(&row)?);
+            return Ok(limits);
+        }
         let lacking = account.lacks(wanted);
         // A token command or a service account has the scopes that its own settings give it.
         if !lacking.is_empty() && !self.tokens.is_unattended(&account.id) {

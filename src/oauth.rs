@@ -36,7 +36,7 @@ mod web;
 
 pub(crate) use self::authority::TokenAuthority;
 pub use self::device::DeviceSignIn;
-pub(crate) use self::error_messages::{cure, grant_ended};
+pub(crate) use self::error_messages::{grant_ended, grant_ended_earlier};
 pub use self::loopback_port::check_loopback;
 #[cfg(feature = "http")]
 pub(crate) use self::loopback_port::no_port;

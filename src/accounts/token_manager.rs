@@ -186,7 +186,7 @@ impl TokenManager {
         while Instant::now() < give_up {
             let row = self.store.account_row(id).await?.ok_or_else(|| self.signed_out(id))?;
             if row.status != AccountStatus::Ok {
-                return Err(self.grant_ended(&row));
+                return Err(self.grant_ended(&row)?);
             }
             let cached = match &slot.cached_version {
                 Some(cached_version) if cached_version.version == row.version => {
@@ -254,7 +254,7 @@ impl TokenManager {
             }
             Err(RefreshRefusal::Grant(ended)) => {
                 let again = self.again(row);
-                let error = oauth::grant_ended(authority.provider(), &row.email, &ended, &again);
+                let error = oauth::grant_ended(&authority, &row.email, &ended, &again);
                 let status =
                     if ended.revoked { AccountStatus::Revoked } else { AccountStatus::Expired };
                 // If the account was signed in again meanwhile, nothing is recorded.
@@ -364,12 +364,16 @@ impl TokenManager {
     }
 
     /// Returns the error for an account whose grant the provider refused earlier.
-    fn grant_ended(&self, row: &AccountRow) -> Error {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if its provider or tenant is unknown to this version.
+    pub(super) fn grant_ended(&self, row: &AccountRow) -> Result<Error> {
+        let authority = TokenAuthority::new(&self.config, &row.provider, row.tenant.as_deref())?;
         let problem = row
             .problem
             .clone()
             .unwrap_or_else(|| format!("the grant of {} was refused", row.email));
-        Error::new(ErrorKind::Auth, problem).next(self.again(row))
+        Ok(oauth::grant_ended_earlier(&authority, problem, &self.again(row)))
     }
 
     fn signed_out(&self, id: &AccountId) -> Error {

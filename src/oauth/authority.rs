@@ -1,11 +1,11 @@
 //! The party that issues tokens: a provider, at a tenant.
 
-use daysheet_core::error::Result;
+use daysheet_core::error::{Error, Result};
 use oauth2::Scope;
+use url::Url;
 
-use super::error_messages;
 use super::providers::{OAuthProvider, provider_named};
-use crate::config::{self, Config};
+use crate::config::{self, Config, TENANTS};
 
 /// A provider and its tenant, which issue tokens.
 #[derive(Debug, Clone)]
@@ -14,6 +14,8 @@ pub(crate) struct TokenAuthority {
     pub(super) provider: &'static OAuthProvider,
     /// The tenant; empty if the provider has no tenants.
     pub(super) tenant: String,
+    /// The page on which an administrator consents to the OAuth client.
+    pub(super) admin_consent: Option<Url>,
 }
 
 impl TokenAuthority {
@@ -26,14 +28,13 @@ impl TokenAuthority {
         let provider = provider_named(provider)?;
         let tenant = match (tenant, (provider.tenant)(config)) {
             (None, set) => set.unwrap_or_default().to_owned(),
-            (Some(_), None) => return Err(error_messages::no_tenants(provider)),
+            (Some(_), None) => return Err(no_tenants(provider)),
             // It becomes part of the endpoints' paths. The tenant of the settings was checked
             // when they were read.
-            (Some(tenant), Some(_)) => {
-                config::tenant(tenant).ok_or_else(error_messages::no_such_tenant)?
-            }
+            (Some(tenant), Some(_)) => config::tenant(tenant).ok_or_else(no_such_tenant)?,
         };
-        Ok(Self { provider, tenant })
+        let admin_consent = (provider.admin_consent)(config, &tenant);
+        Ok(Self { provider, tenant, admin_consent })
     }
 
     /// Returns the provider.
@@ -46,4 +47,14 @@ impl TokenAuthority {
         let ask = |scope: &&str| Scope::new((self.provider.scope_request)(config, scope));
         scopes.iter().map(ask).collect()
     }
+}
+
+/// Returns the error for a tenant at a provider without tenants.
+fn no_tenants(provider: &OAuthProvider) -> Error {
+    Error::argument(format!("{} has no tenants", provider.title)).next("leave out the tenant")
+}
+
+/// Returns the error for an invalid tenant.
+fn no_such_tenant() -> Error {
+    Error::argument("that is not a tenant").next(format!("use {TENANTS}"))
 }

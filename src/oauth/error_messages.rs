@@ -8,12 +8,13 @@ use daysheet_core::provider::refusals::{
     KnownRefusal, RefusalMeaning, RefusalSigns, RefusalStage, known_refusal,
 };
 
+use super::authority::TokenAuthority;
 use super::error_response::{OAuthErrorResponse, RefusalFields};
-use super::providers::{OAuthProvider, provider_named};
-use crate::config::TENANTS;
+use super::providers::OAuthProvider;
 
 /// Explains a refused sign-in, from a token endpoint or from the redirect.
-pub(super) fn sign_in_error(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Error {
+pub(super) fn sign_in_error(authority: &TokenAuthority, response: &OAuthErrorResponse) -> Error {
+    let provider = authority.provider;
     let title = provider.title;
     let auth = |message: String| Error::new(ErrorKind::Auth, message);
     match known(provider, RefusalStage::SignIn, response) {
@@ -22,7 +23,7 @@ pub(super) fn sign_in_error(provider: &OAuthProvider, response: &OAuthErrorRespo
             known.why,
             with_number(response, " (", ")")
         ))
-        .next(fill_in(provider, known.next)),
+        .next(fill_in(authority, known, &format!("run {}", add(provider)))),
         None => auth(format!(
             "{title} refused the sign-in ({}{})",
             tame(&response.error),
@@ -83,13 +84,16 @@ pub(super) fn end(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Op
     })
 }
 
-/// Returns the next step for an error of ours that has one of Microsoft's numbers.
-pub(crate) fn cure(provider: &str, message: &str) -> Option<String> {
-    let provider = provider_named(provider).ok()?;
+/// Returns the next step for the refusal of a grant, which `message` of ours describes. Only one of
+/// Microsoft's numbers leads to another step than `again`, the way to sign in again.
+fn cure(authority: &TokenAuthority, message: &str, again: &str) -> String {
     let description = RefusalFields { description: message, ..RefusalFields::default() };
     let response = OAuthErrorResponse::new(&description);
-    let known = response.number.and(known(provider, RefusalStage::Refresh, &response))?;
-    Some(fill_in(provider, known.next))
+    let known = known(authority.provider, RefusalStage::Refresh, &response);
+    match known.filter(|_| response.number.is_some()) {
+        Some(known) => fill_in(authority, known, again),
+        None => again.to_owned(),
+    }
 }
 
 /// Returns Microsoft's number of the error between two texts; empty without a number.
@@ -97,9 +101,12 @@ fn with_number(response: &OAuthErrorResponse, before: &str, after: &str) -> Stri
     response.number.map(|number| format!("{before}AADSTS{number}{after}")).unwrap_or_default()
 }
 
-/// Fills the command and the page into a next step.
-fn fill_in(provider: &OAuthProvider, next: &str) -> String {
-    next.replace("{add}", &add(provider))
+/// Returns the next step with its commands and pages. `again` is the way to sign in again.
+fn fill_in(authority: &TokenAuthority, known: &KnownRefusal, again: &str) -> String {
+    let provider = authority.provider;
+    let consent = authority.admin_consent.as_ref();
+    let next = known.next.replace("run {add}", again);
+    next.replace("{consent}", consent.map_or("the organisation's pages", |page| page.as_str()))
         .replace("{setup}", provider.setup)
         .replace("{client_id}", provider.client_id)
 }
@@ -146,16 +153,6 @@ pub(super) fn not_a_redirect(redirect: &str) -> Error {
     ))
 }
 
-/// Returns the error for a tenant at a provider without tenants.
-pub(super) fn no_tenants(provider: &OAuthProvider) -> Error {
-    Error::argument(format!("{} has no tenants", provider.title)).next("leave out the tenant")
-}
-
-/// Returns the error for an invalid tenant.
-pub(super) fn no_such_tenant() -> Error {
-    Error::argument("that is not a tenant").next(format!("use {TENANTS}"))
-}
-
 /// Returns the error for a provider without a usable device flow.
 pub(super) fn no_device_flow(provider: &OAuthProvider) -> Error {
     Error::argument(format!("{}'s device flow does not support mail scopes", provider.title)).next(
@@ -167,19 +164,27 @@ pub(super) fn no_device_flow(provider: &OAuthProvider) -> Error {
     )
 }
 
-/// Returns the error for an account whose grant has ended, which is stored with the account.
+/// Returns the error for an account whose grant has ended. Its message is stored with the account.
 /// `again` says how to sign it in again.
 pub(crate) fn grant_ended(
-    provider: &OAuthProvider,
+    authority: &TokenAuthority,
     email: &str,
     ended: &GrantEnd,
     again: &str,
 ) -> Error {
-    Error::new(
-        ErrorKind::Auth,
-        format!("the {} grant of {email} was refused ({})", provider.title, ended.reason),
-    )
-    .next(again)
+    let title = authority.provider.title;
+    let what = format!("the {title} grant of {email} was refused ({})", ended.reason);
+    grant_ended_earlier(authority, what, again)
+}
+
+/// Returns the error for an account whose grant has ended, with its stored message.
+pub(crate) fn grant_ended_earlier(
+    authority: &TokenAuthority,
+    message: String,
+    again: &str,
+) -> Error {
+    let next = cure(authority, &message, again);
+    Error::new(ErrorKind::Auth, message).next(next)
 }
 
 /// Returns the command that signs in.

@@ -36,7 +36,7 @@ pub async fn check_client(config: &Config, provider: &str, scopes: &[&str]) -> R
     let provider = authority.provider();
     let page = LoopbackConsent::new(config, &authority, PORT, scopes, None)?;
     if let Some(response) = refusal_of_page(&page.url).await? {
-        return Err(sign_in_error(provider, &response));
+        return Err(sign_in_error(&authority, &response));
     }
     let client = client(config, &authority)?.set_redirect_uri(page.redirect);
     let wire = RecordingClient::default();
@@ -49,7 +49,7 @@ pub async fn check_client(config: &Config, provider: &str, scopes: &[&str]) -> R
     match known(provider, RefusalStage::SignIn, &response) {
         // These refusals concern the client; others concern the code, which is none.
         Some(known) if known.end == RefusalMeaning::Never => {
-            Err(sign_in_error(provider, &response))
+            Err(sign_in_error(&authority, &response))
         }
         _ => Ok(()),
     }

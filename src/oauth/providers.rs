@@ -25,6 +25,8 @@ pub struct OAuthProvider {
     pub(super) device: Option<fn(&Config, &str) -> Result<Url>>,
     /// Returns the revocation endpoint, if the provider has one.
     pub(super) revoke: fn(&Config) -> Option<Url>,
+    /// Returns the page on which an administrator consents for an organisation, if there is one.
+    pub(super) admin_consent: fn(&Config, &str) -> Option<Url>,
     /// Returns the OAuth client that the user registered.
     pub(super) client: fn(&Config) -> &OauthClient,
     /// Returns the tenant of the settings, if the provider has tenants.
@@ -58,6 +60,7 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         // Google's device flow allows no scopes of Gmail.
         device: None,
         revoke: |config| Some(config.endpoints.google_revoke.clone()),
+        admin_consent: |_, _| None,
         client: |config| &config.google,
         tenant: |_| None,
         scope_request: |_, scope| scope.to_owned(),
@@ -82,6 +85,7 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         device: Some(|config, tenant| microsoft(config, tenant, MicrosoftEndpoint::DeviceCode)),
         // Entra has no revocation endpoint of RFC 7009.
         revoke: |_| None,
+        admin_consent: microsoft_admin_consent,
         client: |config| &config.microsoft,
         tenant: |config| Some(&config.microsoft_tenant),
         scope_request: microsoft_scope,
@@ -130,6 +134,17 @@ fn microsoft(config: &Config, tenant: &str, endpoint: MicrosoftEndpoint) -> Resu
     config.endpoints.microsoft_authority.join(&format!("{tenant}/oauth2/v2.0/{endpoint}")).map_err(
         |error| Error::new(ErrorKind::Internal, format!("an endpoint of Microsoft: {error}")),
     )
+}
+
+/// Returns the page of an administrator
+/// (<https://learn.microsoft.com/entra/identity-platform/v2-admin-consent>), which accepts neither of
+/// the tenants that include personal accounts.
+fn microsoft_admin_consent(config: &Config, tenant: &str) -> Option<Url> {
+    let tenant = if matches!(tenant, "common" | "consumers") { "organizations" } else { tenant };
+    let authority = &config.endpoints.microsoft_authority;
+    let mut page = authority.join(&format!("{tenant}/adminconsent")).ok()?;
+    page.query_pairs_mut().append_pair("client_id", config.microsoft.id.as_deref()?);
+    Some(page)
 }
 
 /// The hosts of Microsoft Graph in national clouds. A scope without a URL means the global cloud's

@@ -127,7 +127,8 @@ impl SignIn {
         let provider = self.authority.provider;
         let (answer, sender) = match callback {
             Ok(Some(ConsentResponse { answer, page })) => (
-                answer.map_err(|response| error_messages::sign_in_error(provider, &response)),
+                answer
+                    .map_err(|response| error_messages::sign_in_error(&self.authority, &response)),
                 page,
             ),
             Ok(None) => (Err(Error::new(ErrorKind::Internal, "the listener is gone")), None),

@@ -39,7 +39,7 @@ pub(super) type OAuthClient = Client<
 /// # Errors
 /// [`ErrorKind::Auth`] if no OAuth client is set, [`ErrorKind::Internal`] for an unusable endpoint.
 pub(super) fn client(config: &Config, authority: &TokenAuthority) -> Result<OAuthClient> {
-    let TokenAuthority { provider, tenant } = authority;
+    let TokenAuthority { provider, tenant, .. } = authority;
     let registered = (provider.client)(config);
     let id = registered.id.clone().ok_or_else(|| error_messages::no_client(provider))?;
     let mut client = Client::new(id)
@@ -111,7 +111,7 @@ pub(crate) async fn refresh(
                     .map_or_else(
                         || {
                             RefreshRefusal::Other(error_messages::sign_in_error(
-                                authority.provider, &error_response,
+                                authority, &error_response,
                             ))
                         },
                         RefreshRefusal::Grant,
@@ -130,7 +130,7 @@ pub(super) fn response_error<T: ErrorResponseType + Display + 'static>(
 ) -> Error {
     refusal(authority, wire, error).map_or_else(
         |error| error,
-        |error_response| error_messages::sign_in_error(authority.provider, &error_response),
+        |error_response| error_messages::sign_in_error(authority, &error_response),
     )
 }
 

@@ -54,7 +54,7 @@ impl GrantedTokens {
     /// # Errors
     /// [`ErrorKind::Auth`] for an access token that no request can carry.
     pub(super) fn new(authority: &TokenAuthority, answer: &TokenAnswer, now: i64) -> Result<Self> {
-        let TokenAuthority { provider, tenant } = authority;
+        let TokenAuthority { provider, tenant, .. } = authority;
         let lifetime = answer.expires_in().unwrap_or(DEFAULT_LIFETIME);
         let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
         let scopes = answer.scopes().map(Vec::as_slice).unwrap_or_default();

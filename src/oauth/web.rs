@@ -102,7 +102,7 @@ impl WebSignIn {
         })?;
         let code = answer
             .outcome
-            .map_err(|response| error_messages::sign_in_error(provider, &response))?;
+            .map_err(|response| error_messages::sign_in_error(&authority, &response))?;
         let consent = GivenConsent { code, verifier: self.verifier, redirect: self.redirect };
         exchange(config, &authority, consent, &self.scopes).await
     }

@@ -376,6 +376,10 @@ fn rows() -> String {
                 .replace("{add}", &format!("`daysheet account add {name}`"))
                 .replace("{setup}", &format!("[setup-{name}.md](setup-{name}.md)"))
                 .replace("{client_id}", &format!("`DAYSHEET_{}_CLIENT_ID`", name.to_uppercase()))
+                .replace(
+                    "{consent}",
+                    "`https://login.microsoftonline.com/TENANT/adminconsent?client_id=CLIENT_ID`",
+                )
                 .replace("{api}", "enable the API on the page that the message names");
             let next = next.replace("[setup-PROVIDER.md](setup-PROVIDER.md)", "its setup page");
             out += &format!("| {} | {} | {next} |\n", signs.join(", "), row.why);

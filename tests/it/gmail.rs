@@ -315,7 +315,7 @@ async fn expired_token_is_refreshed_and_revoked_grant_reported() {
     session.ok("mail_search", json!({"limit": 5})).await;
     session.sandbox.revoke_all();
     let error = session.error("mail_search", json!({"limit": 5})).await;
-    assert!(error.ends_with("run `daysheet account add microsoft`"), "{error}");
+    assert!(error.ends_with("run `daysheet account add microsoft` again"), "{error}");
 }
 
 #[tokio::test]

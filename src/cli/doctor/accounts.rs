@@ -7,7 +7,6 @@ use daysheet_core::schemas::CONTACT;
 
 use super::finding::{CheckName, Finding, FindingState};
 use crate::app::App;
-use crate::oauth;
 
 /// Checks the accounts; online, also with their providers.
 pub(super) async fn accounts(app: &App, offline: bool) -> Vec<Finding> {
@@ -37,14 +36,7 @@ pub(super) async fn known(app: &App) -> Result<Vec<Account>> {
 }
 
 async fn one(app: &App, account: &Account, offline: bool) -> Vec<Finding> {
-    let fail = |error: &Error| {
-        let found = Finding::of_error(CheckName::Accounts, FindingState::Failed, error);
-        // The stored reason of an ended grant has only the number.
-        match oauth::cure(&account.provider, error.message()) {
-            Some(cure) => found.next(cure),
-            None => found,
-        }
-    };
+    let fail = |error: &Error| Finding::of_error(CheckName::Accounts, FindingState::Failed, error);
     // Offline, this returns the reason that was stored with the account.
     if (!offline || account.status != AccountStatus::Ok)
         && let Err(error) = refreshed(app, account).await

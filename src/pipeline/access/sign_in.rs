@@ -321,6 +321,10 @@ async fn account_list(
         let shared = account.via.is_some();
         let wanted = ctx.connect.scopes(&account.provider, shared, ctx.config.access);
         let limits = ctx.accounts.limits(&account, &wanted.unwrap_or_default()).await?;
+        // The row has the refusal already.
+        if let Some(next) = limits.ended.as_ref().and_then(Error::next_step) {
+            notes.push(note!("{}: {}", quoted(account.email.as_str()), ours(next)));
+        }
         for limit in [limits.lacking, limits.ending].into_iter().flatten() {
             notes.push(note!("{}: {}", quoted(account.email.as_str()), ours(limit)));
         }

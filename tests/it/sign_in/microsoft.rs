@@ -217,7 +217,7 @@ async fn shared_mailbox_error_repeats_its_sign_in_arguments() {
         error.next_step(),
         Some(
             "run `daysheet account add microsoft --tenant 01234567-89ab-cdef-0123-456789abcdef \
-             --mailbox team@example.com`"
+             --mailbox team@example.com` again"
         )
     );
     let not_found = accounts.by_id(&"microsoft:x@example.com".into()).await.unwrap_err();

@@ -18,7 +18,8 @@ pub struct KnownRefusal {
     /// The problem, as a clause.
     pub why: &'static str,
     /// The next step. Its callers replace `{add}` by the command that signs in, `{setup}` by the
-    /// page about the OAuth client, `{client_id}` by a variable, `{api}` by the way to enable APIs.
+    /// page about the OAuth client, `{client_id}` by a variable, `{api}` by the way to enable APIs,
+    /// `{consent}` by the page on which an administrator consents. `{add}` follows `run `.
     pub next: &'static str,
     /// The effect of a refused refresh on the grant.
     pub end: RefusalMeaning,

@@ -125,8 +125,8 @@ pub const REFUSALS: &[KnownRefusal] = &[
     .texts(&["Mail service not enabled"]),
     KnownRefusal::microsoft(&[65_001, 65_005, 90_008, 650_056], [
         "the consent to this app is missing or was withdrawn",
-        "run {add} again and accept, or ask an administrator if only they may consent; {setup} \
-         says how",
+        "run {add} again and accept, or let an administrator of the organisation consent at \
+         {consent}",
     ])
     .words(&["consent_required"])
     .withdrawn()
@@ -138,7 +138,7 @@ pub const REFUSALS: &[KnownRefusal] = &[
     .withdrawn(),
     KnownRefusal::microsoft(&[90_093, 90_094, 90_095], [
         "an administrator must consent to this app",
-        "ask an administrator of the organisation for admin consent; {setup} says how",
+        "run {add} again after an administrator of the organisation has consented at {consent}",
     ])
     .texts(&["Need admin approval", "The grant requires admin permission"]),
     KnownRefusal::microsoft(&[50_105], [

@@ -31,7 +31,7 @@ fn protect_memory() {
     }
 }
 
-/// Waits for a signal to end; forever on systems without signals.
+/// Waits for a signal to end: Ctrl+C, and on Unix SIGTERM.
 async fn terminated() {
     #[cfg(unix)]
     {
@@ -46,6 +46,11 @@ async fn terminated() {
             return;
         }
     }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_ok() {
+        return;
+    }
+    // Signals cannot be received, and end the process by themselves.
     std::future::pending::<()>().await;
 }
 

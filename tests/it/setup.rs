@@ -1,6 +1,7 @@
 //! `daysheet setup` on a new machine, up to the first brief, with the sandbox as the provider.
 //!
-//! `tests/fixtures/setup.txt` has the expected stdout. If `DAYSHEET_ACCEPT` is set, the
+//! `tests/fixtures/setup.txt` has the expected stdout, and the text of a terminal with the
+//! answers. If `DAYSHEET_ACCEPT` is set, the
 //! actual output becomes the expected one.
 
 use std::path::Path;
@@ -18,6 +19,28 @@ use crate::doctor::{front, working};
 const EXPECTED: &str = "tests/fixtures/setup.txt";
 const DATE: &str = "Mon, 16 Nov 2026 10:05:00 GMT";
 const ID: &str = "123456789012-abc0def.apps.googleusercontent.com";
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_daysheet");
+
+/// A terminal: the side of its programs, and the side of the person.
+#[cfg(unix)]
+struct Terminal {
+    side: std::fs::File,
+    screen: std::fs::File,
+}
+
+#[cfg(unix)]
+impl Terminal {
+    fn open() -> Self {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&screen).unwrap();
+        unlockpt(&screen).unwrap();
+        let name = ptsname(&screen, Vec::new()).unwrap().into_string().unwrap();
+        let side = std::fs::File::options().read(true).write(true).open(name).unwrap();
+        Self { side, screen: screen.into() }
+    }
+}
 
 /// A machine without settings, whose programs are those in `bin`.
 struct NewMachine {
@@ -43,22 +66,61 @@ impl NewMachine {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    fn start(&self, arguments: &[&str]) -> Child {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut env = working(&self.base, self.folder.path());
         env.retain(|name, _| !name.contains("_CLIENT_"));
-        Command::new(env!("CARGO_BIN_EXE_daysheet"))
+        let mut command = Command::new(PROGRAM);
+        command
             .arg("setup")
             .args(arguments)
             .env_clear()
             .envs(env)
             .env("HOME", self.folder.path().join("user"))
             .env("PATH", format!("{}:/usr/bin:/bin", self.folder.path().join("bin").display()))
+            .kill_on_drop(true);
+        command
+    }
+
+    fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .kill_on_drop(true)
             .spawn()
             .unwrap()
+    }
+
+    /// Runs the setup in a terminal, and answers each question with a line. Returns the text of the
+    /// terminal.
+    #[cfg(unix)]
+    async fn run_in_terminal(&self, arguments: &[&str], answers: &[&str]) -> String {
+        use std::io::{Read, Write};
+        let mut terminal = Terminal::open();
+        let mut command = self.command(arguments);
+        let [stdin, stdout, stderr] = [(); 3].map(|()| terminal.side.try_clone().unwrap());
+        let mut child = command.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
+        // The terminal ends with the last of its users.
+        drop((command, terminal.side));
+        let answers: Vec<String> = answers.iter().map(|answer| format!("{answer}\n")).collect();
+        let text = tokio::task::spawn_blocking(move || {
+            let (mut text, mut answers) = (Vec::new(), answers.into_iter());
+            let mut bytes = [0; 1024];
+            // Linux reports the end as an error.
+            while let Ok(count) = terminal.screen.read(&mut bytes)
+                && count > 0
+            {
+                text.extend_from_slice(&bytes[..count]);
+                if text.ends_with(b"[y/N] ") {
+                    let answer = answers.next().unwrap_or_default();
+                    terminal.screen.write_all(answer.as_bytes()).unwrap();
+                }
+            }
+            assert_eq!(answers.next(), None, "a question is missing");
+            String::from_utf8(text).unwrap().replace("\r\n", "\n")
+        });
+        let text = text.await.unwrap();
+        assert!(child.wait().await.unwrap().success(), "{text}");
+        self.shown(&text)
     }
 
     /// Runs the setup with these lines as answers, and consents on the page that it prints. Returns
@@ -85,14 +147,15 @@ impl NewMachine {
         }
         drop(input);
         let output = child.wait_with_output().await.unwrap();
-        let folder = self.folder.path().to_str().unwrap();
-        // The port of the redirect is another one each time.
-        let port = regex::Regex::new(r"(127\.0\.0\.1|localhost):\d+").unwrap();
-        let shown = |text: String| {
-            port.replace_all(&text.replace(folder, "[DIR]"), "$1:[PORT]").into_owned()
-        };
         let err = String::from_utf8(output.stderr).unwrap();
-        (shown(out), shown(err), output.status.success())
+        (self.shown(&out), self.shown(&err), output.status.success())
+    }
+
+    /// Returns a text without the paths and ports of this run.
+    fn shown(&self, text: &str) -> String {
+        let text = text.replace(self.folder.path().to_str().unwrap(), "[DIR]");
+        let port = regex::Regex::new(r"(127\.0\.0\.1|localhost):\d+").unwrap();
+        port.replace_all(&text.replace(PROGRAM, "[PROGRAM]"), "$1:[PORT]").into_owned()
     }
 }
 
@@ -161,6 +224,7 @@ async fn setup_leads_from_nothing_to_the_first_brief() {
     assert!(is_good, "{out}{err}");
     all += &format!("\n# Microsoft, with az\n{out}");
 
+    all += &offers(&machine).await;
     let machine = NewMachine::new(&base);
     let (out, err, is_good) = machine.run(&flags, &format!("\n\n{id}\n")).await;
     assert!(is_good, "{out}{err}");
@@ -172,6 +236,41 @@ async fn setup_leads_from_nothing_to_the_first_brief() {
         std::fs::write(&path, &all).unwrap();
     }
     assert_eq!(all, std::fs::read_to_string(&path).unwrap());
+}
+
+/// Returns the texts of setups in a terminal that offer to change the settings of two clients, up to
+/// the brief. The person declines, accepts one offer, and is asked about the other client again.
+#[cfg(unix)]
+async fn offers(machine: &NewMachine) -> String {
+    let user = machine.folder.path().join("user");
+    let [cursor, windsurf] = [".cursor/mcp.json", ".codeium/windsurf/mcp_config.json"];
+    let files = [cursor, windsurf].map(|file| user.join(file));
+    for file in &files {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    }
+    std::fs::write(&files[0], "{\"mcpServers\": {\"lamps\": {\"command\": \"lamps\"}}}\n").unwrap();
+    let before = std::fs::read_to_string(&files[0]).unwrap();
+    let mut all = String::new();
+    // The addresses of the sandbox become a part of each entry.
+    let is_kept = |line: &&str| !line.contains("_URL\": ");
+    let run = async |answers: &[&str]| {
+        let text = machine.run_in_terminal(&["--provider", "microsoft"], answers).await;
+        let (offers, _brief) = text.split_once("5. The day\n").unwrap();
+        offers.lines().filter(is_kept).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    all += &format!("\n# offers in a terminal, declined\n{}", run(&["n", ""]).await);
+    assert_eq!(std::fs::read_to_string(&files[0]).unwrap(), before);
+    assert!(!files[1].exists());
+    all += &format!("\n# offers in a terminal, one accepted\n{}", run(&["y", "n"]).await);
+    assert!(!files[1].exists());
+    let written = machine.shown(&std::fs::read_to_string(&files[0]).unwrap());
+    let written = written.lines().filter(is_kept).map(|line| format!("{line}\n"));
+    all += &format!("\n# {cursor}\n{}", written.collect::<String>());
+    let offered = run(&["yes"]).await;
+    assert!(files[1].exists() && !offered.contains(cursor), "{offered}");
+    let offered = run(&[]).await;
+    assert!(offered.contains("All clients found here have the entry."), "{offered}");
+    all
 }
 
 /// A wrong redirect is distinguished from a wrong client, and the settings file is not written.

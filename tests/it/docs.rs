@@ -205,3 +205,48 @@ fn anchors_are_named_as_on_the_site() {
     let expected = ["a-page", "outputs--disk", "limits", "limits-1"].map(str::to_owned);
     assert_eq!(anchors(page), BTreeSet::from(expected));
 }
+
+/// `packaging/check` accepts a release only with the heading that Keep a Changelog has for it.
+#[cfg(unix)]
+#[test]
+fn release_check_names_the_heading_to_change() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("packaging")).unwrap();
+    for file in ["packaging/check", "Cargo.toml"] {
+        std::fs::copy(root.join(file), folder.path().join(file)).unwrap();
+    }
+    let changes = std::fs::read_to_string(root.join("CHANGELOG.md")).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    let tag = format!("v{version}");
+    let released = changes.replace("## [Unreleased]", &format!("## [{version}] - 2028-02-29"));
+    let undated = changes.replace("## [Unreleased]", &format!("## [{version}]"));
+    let check = |changes: &str, repository: &str, tag: &str| {
+        std::fs::write(folder.path().join("CHANGELOG.md"), changes).unwrap();
+        let mut check = std::process::Command::new("sh");
+        let output = check.arg(folder.path().join("packaging/check")).args([repository, tag]);
+        let output = output.output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        (output.status.success(), text.trim().to_owned())
+    };
+    let wrong = |heading: &str| {
+        let text = format!(
+            "the first section of CHANGELOG.md is `{heading}`: change that line to `## [{version}] \
+             - YYYY-MM-DD`, with the day of the release, and tag the commit with the change"
+        );
+        (false, text)
+    };
+    let own = env!("CARGO_PKG_REPOSITORY");
+    let good = (true, String::new());
+    assert_eq!(check(&changes, own, ""), good);
+    assert_eq!(check(&released, own, &tag), good);
+    assert_eq!(check(&undated, own, &tag), wrong(&format!("## [{version}]")));
+    // Between releases, the newest section is that of the next one.
+    if changes.contains("## [Unreleased]") {
+        assert_eq!(check(&changes, own, &tag), wrong("## [Unreleased]"));
+    }
+    let other = format!("the tag is v9.9.9, but Cargo.toml has version {version}: tag {tag}");
+    assert_eq!(check(&released, own, "v9.9.9"), (false, other));
+    let (passed, text) = check(&released, "https://github.example/other", &tag);
+    assert!(!passed && text.ends_with("set workspace.package.repository"), "{text}");
+}

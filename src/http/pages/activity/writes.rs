@@ -63,7 +63,7 @@ impl WriteState {
             "begun" | "sending" => Self::Begun,
             "waiting" => Self::Asked,
             "refused" if record.op == APPROVAL => Self::Refused,
-            "failed" | "not sent" | "refused" => Self::Failed,
+            "failed" | "not sent" | "already sent" | "refused" => Self::Failed,
             "done" | "sent" | "scheduled" | "approved" => Self::Done,
             // The outcome of a batch, such as `done 3 of 5`.
             counts => match counts.strip_prefix("done ").and_then(|rest| rest.split_once(" of ")) {

@@ -1,0 +1,202 @@
+// The course of the view: the handshake with the host, the look that the host asks for, and the
+// approval. Daysheet decides what waits; the view only shows it and passes a press of a button on.
+
+(() => {
+  "use strict";
+
+  const { element } = Card;
+  const main = document.getElementById("main");
+  const root = document.documentElement;
+  const TERMINAL = "run `daysheet approve` in a terminal";
+  /** The context and the capabilities of the host; empty before the handshake. */
+  let context = {};
+  let capabilities = {};
+  let input = {};
+  /** True once a result has arrived: a view belongs to one call. */
+  let isShown = false;
+  /** True once a button was pressed. */
+  let isPressed = false;
+
+  // Output ---------------------------------------------------------------------------
+
+  /** Shows an outcome, announced by screen readers, with elements below it. */
+  function outcome(text, below = [], role = "status") {
+    const line = element("p", { role, tabindex: "-1", class: role }, Card.visible(text));
+    main.replaceChildren(
+      element("section", { "aria-labelledby": "title" },
+        element("h1", { id: "title", class: "small" }, "Daysheet"), line, ...below));
+    // Without the button, the keyboard would start again at the top of the host's page.
+    if (isPressed) line.focus();
+  }
+
+  const problem = (text, below) => outcome(text, below, "alert");
+
+  function show(text) {
+    main.replaceChildren(
+      element("section", { "aria-labelledby": "title" },
+        element("h1", { id: "title", class: "small" }, "Daysheet"), ...Card.answer(text)));
+  }
+
+  /** Returns the texts of a result. */
+  const texts = (result) =>
+    (Array.isArray(result?.content) ? result.content : [])
+      .filter((block) => block?.type === "text" && typeof block.text === "string")
+      .map((block) => block.text)
+      .join("\n\n");
+
+  // Calls ----------------------------------------------------------------------------
+
+  /** Thrown for a result that is an error: the call arrived, and Daysheet refused it. */
+  class Refusal extends Error {}
+
+  async function call(name, args) {
+    const result = await Rpc.request("tools/call", { name, arguments: args });
+    if (result.isError) throw new Refusal(texts(result));
+    return result;
+  }
+
+  /** Returns the JSON document in the first block of an answer. */
+  async function ask(name, args) {
+    const result = await call(name, args);
+    const document = JSON.parse(result.content[0].text);
+    if (document === null || typeof document !== "object") throw new Error("unexpected answer");
+    return document;
+  }
+
+  /** Puts a text into the model's context, if the host can do so. */
+  async function report(text) {
+    if (!capabilities.updateModelContext) return;
+    try {
+      await Rpc.request("ui/update-model-context", { content: [{ type: "text", text }] });
+    } catch {
+      // The user sees the outcome in any case, and the model gets it by its next call.
+    }
+  }
+
+  // The approval ---------------------------------------------------------------------
+
+  async function start(result) {
+    const text = texts(result);
+    const below = Card.answer(text);
+    if (!capabilities.serverTools) {
+      problem(`This program does not let a card call Daysheet. If the text below asks for your approval, ${TERMINAL}.`, below);
+      return;
+    }
+    const tool = context.toolInfo?.tool?.name;
+    let waiting;
+    try {
+      waiting = await ask("approval_show", { ...(tool && { tool }), arguments: input });
+    } catch (error) {
+      problem(`The card could not ask Daysheet (${error.message}). If the text below asks for your approval, ${TERMINAL}.`, below);
+      return;
+    }
+    if (waiting.state === "waiting") {
+      const args = input;
+      main.replaceChildren(Card.approval(waiting, context, (decision) => decide(waiting, args, decision)));
+    } else {
+      show(text);
+    }
+  }
+
+  async function decide({ word, tool }, args, decision) {
+    isPressed = true;
+    let state;
+    try {
+      ({ state } = await ask("approval_decide", { word, decision }));
+    } catch (error) {
+      if (error instanceof Refusal) {
+        problem(error.message);
+      } else {
+        problem(`It is unknown whether your decision arrived (${error.message}), and the card has done nothing else. To decide again, ${TERMINAL}.`);
+      }
+      return;
+    }
+    if (state === "approved") {
+      await carryOut(tool, args);
+    } else if (state === "refused") {
+      outcome("Refused. Nothing was done.");
+      await report("The user refused this in the card; nothing was done. Do not repeat the call.");
+    } else {
+      problem("This no longer waits: it has expired, or was decided elsewhere. Nothing was done by this card. Ask your assistant to try again.");
+    }
+  }
+
+  /** Repeats the approved call, exactly once. */
+  async function carryOut(tool, args) {
+    outcome("Approved. Waiting for Daysheet …");
+    let text;
+    try {
+      text = texts(await call(tool, args));
+    } catch (error) {
+      if (error instanceof Refusal) {
+        problem("You approved this, but it failed:", Card.answer(error.message));
+        await report(`The user approved this in the card, but it failed. Result: ${error.message}`);
+      } else {
+        problem(`You approved this, but no answer arrived (${error.message}). It is unknown whether it was done: ask your assistant to check before it tries again.`);
+        await report("The user approved this in the card, but no answer arrived: it is unknown whether it was done. Check before you repeat the call.");
+      }
+      return;
+    }
+    outcome("Approved. Daysheet answers:", Card.answer(text));
+    await report(`The user approved this in the card, and it was called. Do not repeat the call. Result: ${text}`);
+  }
+
+  // The look -------------------------------------------------------------------------
+
+  function apply(changed) {
+    context = { ...context, ...changed };
+    if (["light", "dark"].includes(changed.theme)) root.style.colorScheme = changed.theme;
+    for (const [name, value] of Object.entries(changed.styles?.variables ?? {})) {
+      if (name.startsWith("--") && typeof value === "string") root.style.setProperty(name, value);
+    }
+  }
+
+  let height = 0;
+  function measure() {
+    const now = Math.ceil(main.getBoundingClientRect().height);
+    if (now === height) return;
+    height = now;
+    // Some hosts ignore the notification and read the height of the document.
+    root.style.height = `${height}px`;
+    Rpc.notify("ui/notifications/size-changed", { height });
+  }
+
+  // The handshake --------------------------------------------------------------------
+
+  Rpc.onRequest("ping", () => ({}));
+  Rpc.onRequest("ui/resource-teardown", () => {
+    main.replaceChildren();
+    return {};
+  });
+  Rpc.onNotification("ui/notifications/host-context-changed", apply);
+  // Partial arguments are incomplete, so only this notification counts.
+  Rpc.onNotification("ui/notifications/tool-input", (params) => {
+    input = params.arguments ?? {};
+  });
+  Rpc.onNotification("ui/notifications/tool-result", (result) => {
+    if (isShown) return;
+    isShown = true;
+    start(result);
+  });
+  Rpc.onNotification("ui/notifications/tool-cancelled", () => {
+    if (isShown) return;
+    isShown = true;
+    outcome("The call was cancelled before an answer arrived. If it is unclear what was done, ask your assistant to check.");
+  });
+
+  async function begin() {
+    outcome("Waiting for Daysheet …");
+    const { hostCapabilities, hostContext } = await Rpc.request("ui/initialize", {
+      protocolVersion: "2026-01-26",
+      appInfo: { name: "daysheet", version: "1" },
+      appCapabilities: { availableDisplayModes: ["inline"] },
+    });
+    capabilities = hostCapabilities ?? {};
+    apply(hostContext ?? {});
+    Rpc.notify("ui/notifications/initialized", {});
+    // The host may send and receive everything only from here on.
+    new ResizeObserver(measure).observe(main);
+  }
+
+  begin().catch((error) => problem(`The program that shows this card did not answer (${error.message}). To see what waits, ${TERMINAL}.`));
+})();

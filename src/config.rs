@@ -217,8 +217,10 @@ pub enum NewRecipients {
 /// The way to approve a write that needs the user's approval, if the client cannot show a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ApprovalWay {
-    /// On a page in the user's browser, or in a terminal.
+    /// On a card in the chat if the client draws MCP Apps, otherwise as with [`ApprovalWay::Page`].
     #[default]
+    Card,
+    /// On a page in the user's browser, or in a terminal.
     Page,
     /// In a terminal.
     Terminal,
@@ -427,6 +429,7 @@ impl Config {
             approve: settings.choice(
                 "approve",
                 &[
+                    ("card", ApprovalWay::Card),
                     ("page", ApprovalWay::Page),
                     ("terminal", ApprovalWay::Terminal),
                     ("never", ApprovalWay::Never),

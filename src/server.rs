@@ -6,6 +6,7 @@
 //! 2026-07-28 without it.
 
 mod approval;
+mod apps;
 #[cfg(feature = "http")]
 mod client_session;
 mod clients;

@@ -51,7 +51,8 @@ Access and sending:
                                    client can ask; always: all that reaches other people needs the
                                    user's approval
   DAYSHEET_APPROVE                 where the user approves such writes if the client cannot ask:
-                                   page (default; or in a terminal), terminal, or never
+                                   card (default: in the chat, or else as page), page (or in a
+                                   terminal), terminal, or never
   DAYSHEET_REMOTE_PICTURES         drop (default) or allow remote pictures in written mail
   DAYSHEET_SENDS_PER_HOUR, DAYSHEET_RECIPIENTS_PER_HOUR
                                    caps (default: 30 and 200)

@@ -1,5 +1,5 @@
-//! Approval outside the chat, for clients that cannot show a question: on a page that only the
-//! user's browser can open, or in a terminal.
+//! Approval for clients that cannot show a question: on a card that the client draws
+//! ([`apps`](super::apps)), on a page that only the user's browser can open, or in a terminal.
 //!
 //! The first call stores the write ([`Store::await_approval`]) and ends. Its answer names the page,
 //! without the secret that signs the browser in: the model reads the answer, and must not be able to
@@ -73,10 +73,13 @@ impl ApprovalPage for PublicApprovalPage {
     }
 }
 
-/// The ways in which the user of a session can approve a write outside the chat.
+/// The ways in which the user of a session can approve a write other than by a question of the
+/// client.
 #[derive(Clone)]
 pub(super) struct OutsideApproval {
     store: Store,
+    /// True if the client draws a card with the write beside the call.
+    has_card: bool,
     page: Option<Arc<dyn ApprovalPage>>,
     /// True if the user can run commands on this machine.
     in_terminal: bool,
@@ -104,12 +107,15 @@ impl OutsideApproval {
         config: &Config,
         store: &Store,
         page: Option<Arc<dyn ApprovalPage>>,
+        draws: bool,
     ) -> Option<Self> {
-        let page = page.filter(|_| config.approve == ApprovalWay::Page);
+        let has_card = draws && config.approve == ApprovalWay::Card;
+        let page = page.filter(|_| matches!(config.approve, ApprovalWay::Card | ApprovalWay::Page));
         // On a server, people have no terminal.
         let in_terminal = config.approve != ApprovalWay::Never && !config.shared;
-        (page.is_some() || in_terminal).then(|| Self {
+        (has_card || page.is_some() || in_terminal).then(|| Self {
             store: store.clone(),
+            has_card,
             page,
             in_terminal,
             zone: config.zone.clone(),
@@ -141,6 +147,11 @@ impl OutsideApproval {
         let until = Timestamp::from_second(until).unwrap_or_default();
         let reason = request.reason.to_owned();
         Ok(OutsideAnswer::Waiting(Waiting { id, is_new, until, reason }))
+    }
+
+    /// Returns true if the client draws a card with the write.
+    pub(super) const fn has_card(&self) -> bool {
+        self.has_card
     }
 
     /// Returns the page, if there is one.
@@ -178,8 +189,28 @@ impl OutsideApproval {
     /// If the page cannot be served.
     pub(super) async fn next_step(&self, waiting: &Waiting, is_open: bool) -> Result<String> {
         let until = waiting.until.to_zoned(self.zone.clone()).strftime("%H:%M");
+        let because = match waiting.reason.as_str() {
+            "" => String::new(),
+            reason => format!(", because {reason}"),
+        };
+        let way = self.way(is_open).await?;
+        let rest = if self.has_card {
+            format!(
+                "a card in the chat asks them, and makes this call again once they approve: do not \
+                 repeat it yourself. If they see no card, {way}; then repeat this call unchanged"
+            )
+        } else {
+            format!("{way}; then repeat this call unchanged")
+        };
+        Ok(format!(
+            "nothing was done yet: the user has to approve it before {until}{because}; {rest}"
+        ))
+    }
+
+    /// Returns the user's way to the page or the terminal.
+    async fn way(&self, is_open: bool) -> Result<String> {
         let terminal = self.in_terminal.then(|| format!("`{COMMAND}` in a terminal"));
-        let way = match (self.page(), terminal) {
+        Ok(match (self.page(), terminal) {
             (Some(page), terminal) => {
                 let address = page.address().await?;
                 match terminal {
@@ -198,15 +229,7 @@ impl OutsideApproval {
             (None, terminal) => {
                 format!("ask the user to run {}", terminal.as_deref().unwrap_or(COMMAND))
             }
-        };
-        let because = match waiting.reason.as_str() {
-            "" => String::new(),
-            reason => format!(", because {reason}"),
-        };
-        Ok(format!(
-            "nothing was done yet: the user has to approve it before {until}{because}; {way}; then \
-             repeat this call unchanged"
-        ))
+        })
     }
 }
 

@@ -19,6 +19,7 @@ use serde_json::Value;
 use sha2::Sha256;
 use tokio::sync::OnceCell;
 
+use super::apps;
 use super::clients::{self, FORMAT};
 use crate::store::{SERVER, Store};
 
@@ -35,7 +36,7 @@ pub(super) struct SharedState {
 }
 
 /// The parts of an initialization that later calls need: the client's ways of asking its user, its
-/// preferred format, and its name if it limits answers.
+/// preferred format, its name if it limits answers, and whether it draws views.
 #[derive(Debug, Serialize, Deserialize)]
 struct ClientSession {
     #[serde(rename = "v")]
@@ -46,6 +47,9 @@ struct ClientSession {
     format: Option<JsonObject>,
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+    /// The declaration of the extension for views.
+    #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
+    views: Option<JsonObject>,
 }
 
 impl SharedState {
@@ -80,15 +84,17 @@ impl SharedState {
         let content = initialize.pointer("/params/capabilities");
         let content = content.and_then(|content| ClientCapabilities::deserialize(content).ok());
         let content = content.unwrap_or_default();
+        let views = content.extensions.as_ref().and_then(|all| all.get(apps::EXTENSION)).cloned();
         let declared = |all: Option<BTreeMap<String, JsonObject>>| all?.remove(FORMAT);
         let format = declared(content.extensions).or_else(|| declared(content.experimental));
         let elicitation = content.elicitation;
         let name = initialize.pointer("/params/clientInfo/name").and_then(Value::as_str);
         let name = name.filter(|name| clients::is_limited(name)).map(str::to_owned);
-        if elicitation.is_none() && format.is_none() && name.is_none() {
+        if elicitation.is_none() && format.is_none() && name.is_none() && views.is_none() {
             return Ok(None);
         }
-        let content = serde_json::to_vec(&ClientSession { version, elicitation, format, name })
+        let session = ClientSession { version, elicitation, format, name, views };
+        let content = serde_json::to_vec(&session)
             .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
         let content = URL_SAFE_NO_PAD.encode(content);
         let signature = URL_SAFE_NO_PAD.encode(self.sign(&content).await?.finalize().into_bytes());
@@ -107,11 +113,14 @@ impl SharedState {
         }
         let content = URL_SAFE_NO_PAD.decode(content).unwrap_or_default();
         Ok(serde_json::from_slice(&content).ok().map(
-            |ClientSession { version, elicitation, format, name }| {
+            |ClientSession { version, elicitation, format, name, views }| {
                 let mut capabilities = ClientCapabilities::default();
                 capabilities.elicitation = elicitation;
-                let format = format.map(|format| BTreeMap::from([(FORMAT.to_owned(), format)]));
-                capabilities.extensions = format;
+                let extensions: BTreeMap<_, _> = [(FORMAT, format), (apps::EXTENSION, views)]
+                    .into_iter()
+                    .filter_map(|(name, declared)| Some((name.to_owned(), declared?)))
+                    .collect();
+                capabilities.extensions = Some(extensions).filter(|all| !all.is_empty());
                 let client =
                     name.map_or_else(Implementation::default, |name| Implementation::new(name, ""));
                 InitializeRequestParams::new(capabilities, client).with_protocol_version(version)

@@ -282,6 +282,11 @@ impl ElicitingClient {
         }
     }
 
+    /// Returns true if the client draws a card with a write that waits.
+    fn has_card(&self) -> bool {
+        self.outside.as_ref().is_some_and(OutsideApproval::has_card)
+    }
+
     /// Lets the call end with the next step for the user.
     fn end_waiting(&self, next_step: String) -> Confirmation {
         let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
@@ -299,7 +304,9 @@ impl ElicitingClient {
             OutsideAnswer::Decided(answer) => return Ok(answer),
             OutsideAnswer::Waiting(waiting) => waiting,
         };
-        let view = match outside.page() {
+        // The client draws the card when the call ends. Two ways at once would confuse.
+        let page = outside.page().filter(|_| !outside.has_card());
+        let view = match page {
             Some(page) => self.show_approval(page, &waiting).await?,
             None => PageView::Unseen,
         };
@@ -387,8 +394,14 @@ fn confirmation(action: &ElicitationAction) -> Confirmation {
 #[async_trait]
 impl ClientPrompts for ElicitingClient {
     async fn confirm(&self, question: &str) -> Confirmation {
+        self.confirm_write(&ApprovalRequest { question, content: "", reason: "" }).await
+    }
+
+    async fn confirm_write(&self, request: &ApprovalRequest<'_>) -> Confirmation {
         if self.can_ask {
-            self.ask(form(shown(question, TextKind::Lines).into_owned())).await
+            self.ask(form(shown(request.question, TextKind::Lines).into_owned())).await
+        } else if self.has_card() {
+            self.approve(request).await
         } else {
             Confirmation::Unavailable
         }
@@ -414,7 +427,7 @@ impl ClientPrompts for ElicitingClient {
     }
 
     fn can_ask(&self) -> bool {
-        self.can_ask
+        self.can_ask || self.has_card()
     }
 
     fn can_approve(&self) -> bool {

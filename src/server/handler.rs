@@ -38,7 +38,8 @@ use super::listing::tool;
 use super::prompts::{completion_values, prompt, prompt_result, refusal};
 use super::resources::{SCHEMA_TYPE, needed_tool, resources, schema, templates};
 use super::watch::{RequestWatch, WatchedCall};
-use super::{elicitation, framing, result};
+use super::{apps, elicitation, framing, result};
+use crate::config::ApprovalWay;
 use crate::outputs;
 use crate::pipeline::{ATTACHMENT_URI, Pipeline, ToolAnswer, unoffered};
 use crate::prompts;
@@ -235,7 +236,9 @@ impl ServerHandler for Server {
     ) -> std::result::Result<ListToolsResult, ErrorData> {
         let client = context.client_info().map(|client| client.name);
         let tools = self.offered().map(|one| tool(one, client.as_deref()));
-        Ok(ListToolsResult::with_all_items(tools.collect()))
+        let tools =
+            if self.has_cards(&context) { apps::with_views(tools) } else { tools.collect() };
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -247,9 +250,13 @@ impl ServerHandler for Server {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
+        let has_cards = self.has_cards(&context);
+        if let Some(tool) = apps::ViewTool::find(&params.name).filter(|_| has_cards) {
+            return self.call_by_view(tool, params, &context).await;
+        }
         let server = self.clone();
         let (config, store) = (self.pipeline.config(), self.pipeline.store());
-        let outside = OutsideApproval::new(config, store, self.page.clone());
+        let outside = OutsideApproval::new(config, store, self.page.clone(), has_cards);
         let client =
             elicitation::ElicitingClient::new(&params, &context, &self.questions, outside)?;
         let client = Arc::new(client);
@@ -270,11 +277,7 @@ impl ServerHandler for Server {
         };
         let result = match called {
             Ok(answer) => result::result(answer, with_stats),
-            Err(error) => {
-                tracing::debug!(kind = ?error.kind(), "a call was refused");
-                let text = result::diagnostics(&error);
-                CallToolResult::error(vec![ContentBlock::text(shown(&text, TextKind::Lines))])
-            }
+            Err(error) => refused(&error),
         };
         Ok(result.into())
     }
@@ -357,6 +360,9 @@ impl ServerHandler for Server {
                 None,
             ));
         }
+        if uri == apps::VIEW && self.has_cards(&context) {
+            return Ok(ReadResourceResult::new(vec![apps::view()]).into());
+        }
         if uri.starts_with(ATTACHMENT_URI) {
             return self.attachment(uri, &context).await;
         }
@@ -371,6 +377,28 @@ impl ServerHandler for Server {
 }
 
 impl Server {
+    /// Returns true if the client of a request draws cards, and the settings allow them.
+    fn has_cards(&self, context: &RequestContext<RoleServer>) -> bool {
+        self.pipeline.config().approve == ApprovalWay::Card && apps::draws_views(context)
+    }
+
+    /// Carries out a call of the view, whose result hosts keep from the model.
+    async fn call_by_view(
+        &self,
+        tool: apps::ViewTool,
+        params: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> std::result::Result<CallToolResponse, ErrorData> {
+        let store = self.pipeline.store().clone();
+        let arguments = params.arguments.unwrap_or_default();
+        let call = async move { apps::call(&store, tool, &arguments).await };
+        let result = match run_guarded(self, context, call).await? {
+            Ok(answer) => CallToolResult::success(vec![ContentBlock::text(answer.to_string())]),
+            Err(error) => refused(&error),
+        };
+        Ok(result.into())
+    }
+
     /// Returns an attachment of a message.
     async fn attachment(
         &self,
@@ -408,6 +436,13 @@ impl Server {
         // It was cleaned when it was stored, but perhaps by an earlier version.
         Ok(shown(&text, TextKind::Lines).into_owned())
     }
+}
+
+/// Returns the result of a call that was refused.
+fn refused(error: &Error) -> CallToolResult {
+    tracing::debug!(kind = ?error.kind(), "a call was refused");
+    let text = result::diagnostics(error);
+    CallToolResult::error(vec![ContentBlock::text(shown(&text, TextKind::Lines))])
 }
 
 /// Awaits a client's request on a task of its own, so that a panic in a library is an error of this

@@ -30,6 +30,8 @@ pub enum TicketKind {
     WaitingWrite,
     /// The user's decision on such a write.
     Decision,
+    /// The word of a card that shows such a write, which decides once.
+    Card,
 }
 
 impl TicketKind {
@@ -43,6 +45,7 @@ impl TicketKind {
             Self::PageSession => "session",
             Self::WaitingWrite => "waiting",
             Self::Decision => "decision",
+            Self::Card => "card",
         }
     }
 }

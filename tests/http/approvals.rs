@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use daysheet::http::loopback::LoopbackPages;
 use daysheet::server::ApprovalPage;
-use serde_json::json;
+use serde_json::{Value, json};
 use url::Url;
 
 use crate::browser::Browser;
-use crate::stage::{Caller, Stage, User, message, text};
+use crate::stage::{Caller, OLD, Stage, User, message, text};
 
 const CONFIRM: [(&str, &str); 1] = [("DAYSHEET_CONFIRM", "always")];
 
@@ -134,4 +134,34 @@ async fn server_over_stdio_opens_its_page_in_the_browser() {
     browser.get("/approve").await.is(200).says("Nothing waits for your approval.");
     let mut other = Browser { http: User::nobody(&base), jar: Default::default() };
     other.get(&path).await.is(403).says("already used");
+}
+
+/// A client may draw the card in a second session, which any instance serves.
+#[tokio::test]
+async fn card_is_drawn_in_another_session_of_its_person() {
+    let stage = Stage::of(&["ann", "bo"]).await;
+    let other = stage.another().await;
+    let types = json!({"mimeTypes": ["text/html;profile=mcp-app"]});
+    let draws = json!({"extensions": {"io.modelcontextprotocol/ui": types}});
+    let draft = draft(&stage, "ann", "Lamps").await;
+    let call = json!({"id": draft});
+    let show = json!({"tool": "mail_send", "arguments": call});
+    let mut sessions = Vec::new();
+    for (stage, person) in [(&stage, "ann"), (&other, "ann"), (&other, "bo")] {
+        let mut caller = Caller::new(stage, person, OLD);
+        caller.initialize(draws.clone()).await;
+        sessions.push(caller);
+    }
+    let [model, view, bo] = &sessions[..] else { unreachable!() };
+    let waiting = model.ok("mail_send", call.clone()).await;
+    assert!(waiting.contains("a card in the chat asks them"), "{waiting}");
+    assert_eq!(bo.ok("approval_show", show.clone()).await, "{\"state\":\"none\"}");
+    let card: Value = serde_json::from_str(&view.ok("approval_show", show).await).unwrap();
+    let press = json!({"word": card["word"], "decision": "approve"});
+    // A word is of its person.
+    let refused = bo.error("approval_decide", press.clone()).await;
+    assert!(refused.contains("this word was used"), "{refused}");
+    assert_eq!(view.ok("approval_decide", press).await, "{\"state\":\"approved\"}");
+    let sent = view.ok("mail_send", call).await;
+    assert!(sent.contains("\tsent\t"), "{sent}");
 }

@@ -1,6 +1,8 @@
 //! Approval outside the chat, for clients that show no questions: the answer of the waiting call,
 //! the decision, and its one use. The page itself is tested in `tests/http/approvals.rs`.
 
+mod cards;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

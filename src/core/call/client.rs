@@ -41,6 +41,12 @@ pub trait ClientPrompts: Send + Sync {
     /// Asks the user to confirm something, in a few lines of plain text.
     async fn confirm(&self, question: &str) -> Confirmation;
 
+    /// Asks the user to confirm a write if they can be asked in the chat. A caller that shows the
+    /// outgoing text uses more of the request than the question.
+    async fn confirm_write(&self, request: &ApprovalRequest<'_>) -> Confirmation {
+        self.confirm(request.question).await
+    }
+
     /// Asks the user to approve a write that requires approval. A caller without questions may ask
     /// outside the chat.
     async fn approve(&self, request: &ApprovalRequest<'_>) -> Confirmation {
@@ -97,6 +103,14 @@ impl ClientPrompts for MaybeDryRun<'_> {
             Confirmation::Planned
         } else {
             Confirmation::Unavailable
+        }
+    }
+
+    async fn confirm_write(&self, request: &ApprovalRequest<'_>) -> Confirmation {
+        if self.dry_run {
+            self.confirm(request.question).await
+        } else {
+            self.caller.confirm_write(request).await
         }
     }
 

@@ -240,13 +240,12 @@ pub(crate) async fn decide_write(
     if unsure {
         question.push_str(&format!("\nNever written to before: {new}"));
     }
+    let request = ApprovalRequest { question: &question, content: &act.content, reason: &reason };
     let answer = if must {
-        let request =
-            ApprovalRequest { question: &question, content: &act.content, reason: &reason };
         caller.approve(&request).await
     } else {
         // A write that needs no approval is not worth a page outside the chat.
-        caller.confirm(&question).await
+        caller.confirm_write(&ApprovalRequest { reason: "", ..request }).await
     };
     match answer {
         Confirmation::Yes => Ok(WriteDecision::Agreed),

@@ -67,7 +67,7 @@ pub struct WaitingWrite {
 
 impl WaitingWrite {
     /// Returns the name of the tool.
-    fn tool(&self) -> &str {
+    pub fn tool(&self) -> &str {
         self.call.split(' ').next().unwrap_or_default()
     }
 }

@@ -1,0 +1,185 @@
+//! MCP Apps (SEP-1865, revision 2026-01-26): the view that hosts draw beside calls of writing tools,
+//! and the two tools that only the view may call.
+//!
+//! The view asks for the write that waits, shows it to the person, and passes on their decision with
+//! a word that is good once and for this write. The model never receives the word: only
+//! `approval_show` returns it, and hosts pass the results of such tools to the view alone. None of
+//! this exists for clients that do not declare the extension.
+
+use daysheet_core::error::{Error, Result};
+use jiff::Timestamp;
+use rmcp::RoleServer;
+use rmcp::model::{JsonObject, MetaObject, ResourceContents, Tool};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+
+use crate::store::{ApprovalDecision, ApprovalId, Store, TicketKind};
+
+/// The id of the extension.
+pub(super) const EXTENSION: &str = "io.modelcontextprotocol/ui";
+/// The media type of views.
+pub(super) const VIEW_TYPE: &str = "text/html;profile=mcp-app";
+/// The address of the view.
+pub(super) const VIEW: &str = "ui://daysheet/view";
+
+/// The tools whose writes may need the user's approval.
+const APPROVED_TOOLS: [&str; 6] =
+    ["mail_send", "mail_modify", "calendar_save", "calendar_delete", "calendar_respond", "manage"];
+
+/// The document of the view. Everything is inside it: its policy allows no requests.
+const DOCUMENT: &str = concat!(
+    "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Daysheet</title>",
+    "<meta name=\"color-scheme\" content=\"light dark\">",
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><style>",
+    include_str!("apps/view/style.css"),
+    "</style></head><body><main id=\"main\"></main><script>",
+    include_str!("apps/view/rpc.js"),
+    include_str!("apps/view/card.js"),
+    include_str!("apps/view/main.js"),
+    "</script></body></html>",
+);
+
+/// A tool that only the view may call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ViewTool {
+    /// Returns the write of a call that waits, with a new word.
+    Show,
+    /// Decides on the write of a word.
+    Decide,
+}
+
+impl ViewTool {
+    const ALL: [Self; 2] = [Self::Show, Self::Decide];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Show => "approval_show",
+            Self::Decide => "approval_decide",
+        }
+    }
+
+    /// Returns the tool of a name.
+    pub(super) fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    fn listed(self) -> Tool {
+        let (doc, schema) = match self {
+            Self::Show => (
+                "The write of a call that waits for the user's approval. Only for the view.",
+                json!({
+                    "type": "object",
+                    "properties": {
+                        "tool": { "type": "string" },
+                        "arguments": { "type": "object" },
+                    },
+                    "required": ["arguments"],
+                }),
+            ),
+            Self::Decide => (
+                "The user's decision on such a write. Only for the view.",
+                json!({
+                    "type": "object",
+                    "properties": {
+                        "word": { "type": "string" },
+                        "decision": { "enum": ["approve", "refuse"] },
+                    },
+                    "required": ["word", "decision"],
+                }),
+            ),
+        };
+        Tool::new(self.name(), doc, schema.as_object().cloned().unwrap_or_default()).with_meta(
+            meta(&json!({
+                "ui": { "visibility": ["app"] },
+            })),
+        )
+    }
+}
+
+/// Returns true if the client of a request draws views.
+pub(super) fn draws_views(context: &RequestContext<RoleServer>) -> bool {
+    let extensions = context.client_capabilities().and_then(|all| all.extensions);
+    let declared = extensions.as_ref().and_then(|all| all.get(EXTENSION));
+    let types = declared.and_then(|declared| declared.get("mimeTypes")?.as_array());
+    types.is_some_and(|types| types.iter().any(|one| one == VIEW_TYPE))
+}
+
+/// Returns the listed tools of a client that draws views: with the view, and the view's own.
+pub(super) fn with_views(tools: impl Iterator<Item = Tool>) -> Vec<Tool> {
+    let tools = tools.map(|mut tool| {
+        if APPROVED_TOOLS.contains(&&*tool.name) {
+            // Older hosts read the second member.
+            let view = json!({ "ui": { "resourceUri": VIEW }, "ui/resourceUri": VIEW });
+            let mut all = tool.meta.take().unwrap_or_default();
+            all.0.extend(meta(&view).0);
+            tool.meta = Some(all);
+        }
+        tool
+    });
+    tools.chain(ViewTool::ALL.map(ViewTool::listed)).collect()
+}
+
+/// Returns the view as a resource.
+pub(super) fn view() -> ResourceContents {
+    ResourceContents::text(DOCUMENT, VIEW)
+        .with_mime_type(VIEW_TYPE)
+        .with_meta(meta(&json!({ "ui": { "prefersBorder": true } })))
+}
+
+/// Carries out a call of the view.
+///
+/// # Errors
+/// An argument that is missing or unknown, a word that was used, has expired or was made up, and the
+/// errors of the store.
+pub(super) async fn call(store: &Store, tool: ViewTool, arguments: &JsonObject) -> Result<Value> {
+    match tool {
+        ViewTool::Show => show(store, arguments).await,
+        ViewTool::Decide => decide(store, arguments).await,
+    }
+}
+
+async fn show(store: &Store, arguments: &JsonObject) -> Result<Value> {
+    let tool = arguments.get("tool").and_then(Value::as_str);
+    let call = arguments.get("arguments").cloned().unwrap_or_default().to_string();
+    let waiting = store.waiting_writes().await?.into_iter().find(|(_, write)| {
+        let (name, rest) = write.call.split_once(' ').unwrap_or((&write.call, ""));
+        rest == call && tool.is_none_or(|tool| tool == name)
+    });
+    let Some((id, write)) = waiting else {
+        return Ok(json!({ "state": "none" }));
+    };
+    let seconds = write.until - store.now();
+    let word = store.put_ticket(TicketKind::Card, id.as_str(), seconds).await?;
+    Ok(json!({
+        "state": "waiting",
+        "tool": write.tool(),
+        "question": write.question,
+        "content": write.content,
+        "until": Timestamp::from_second(write.until).unwrap_or_default().to_string(),
+        "word": word,
+    }))
+}
+
+async fn decide(store: &Store, arguments: &JsonObject) -> Result<Value> {
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+    // Any other word must not approve, nor use up the word of the card.
+    let (decision, state) = match text("decision") {
+        Some("approve") => (ApprovalDecision::Approved, "approved"),
+        Some("refuse") => (ApprovalDecision::Refused, "refused"),
+        _ => {
+            return Err(Error::argument("`decision` is neither approve nor refuse")
+                .next("let the user press a button of the card"));
+        }
+    };
+    let word = text("word").unwrap_or_default();
+    let Some(id) = store.take_ticket(TicketKind::Card, word).await? else {
+        return Err(Error::argument("this word was used, has expired, or is not from a card")
+            .next("let the user decide on the card of the call"));
+    };
+    let waits = store.record_decision(&ApprovalId::from_form(&id), decision).await?;
+    Ok(json!({ "state": if waits { state } else { "expired" } }))
+}
+
+fn meta(members: &Value) -> MetaObject {
+    MetaObject(members.as_object().cloned().unwrap_or_default())
+}

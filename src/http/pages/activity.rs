@@ -43,6 +43,12 @@ pub(super) struct ActivityFilter {
 }
 
 impl ActivityFilter {
+    /// Returns true if every write is on the page or on an older one.
+    fn selects_all(&self) -> bool {
+        let fields = [&self.account, &self.kind, &self.state];
+        self.before.is_none() && fields.into_iter().all(String::is_empty)
+    }
+
     fn selects(&self, write: &ShownWrite) -> bool {
         self.before.is_none_or(|before| write.number < before)
             && (self.account.is_empty() || write.record.account == self.account)
@@ -94,9 +100,8 @@ pub(super) async fn show(
         @if rows.writes.is_empty() {
             p #no-log {
                 @if rows.older.is_some() { "None of the most recent writes fits." }
-                @else if filter.address(None) == ActivityFilter::default().address(None) {
-                    "Nothing has been changed."
-                } @else { "No write fits." }
+                @else if filter.selects_all() { "Nothing has been changed." }
+                @else { "No write fits." }
             }
         } @else {
             ol.writes #log {

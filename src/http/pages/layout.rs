@@ -179,10 +179,15 @@ impl IntoResponse for PageProblem {
 
 /// Returns a fragment, such as an error message, as a sentence.
 pub(super) fn sentence(text: &str) -> String {
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{}{end}", capitalized(text))
+}
+
+/// Returns a text that begins with a capital letter.
+pub(super) fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
-    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
-    format!("{first}{}{end}", characters.as_str())
+    format!("{first}{}", characters.as_str())
 }
 
 /// Returns the style sheet of all pages.

@@ -1,6 +1,7 @@
-//! Writes in words, such as "Sent to 2 people at example.com".
+//! Writes in words, such as "Sent a message to 2 people at example.com".
 
 use super::writes::{ShownWrite, WriteKind, WriteState};
+use crate::http::pages::layout::capitalized;
 use crate::store::AuditRecord;
 
 /// Tool, operation, and the write in words, after "have" and after "did not". `{}` is its object.
@@ -79,7 +80,7 @@ pub(super) fn sentence_of(write: &ShownWrite) -> String {
         WriteState::Done | WriteState::Partly { .. } if record.outcome == "scheduled" => {
             return format!("Scheduled {object}");
         }
-        WriteState::Done | WriteState::Partly { .. } => return capital(&says(&done)) + &guests,
+        WriteState::Done | WriteState::Partly { .. } => return capitalized(&says(&done)) + &guests,
         WriteState::Unknown => ("May have", says(&done), guests.as_str()),
         WriteState::Begun => ("Began to", says(&open), ""),
         WriteState::Failed | WriteState::Refused | WriteState::Asked => {
@@ -174,10 +175,4 @@ fn counted(number: usize, unit: &str) -> String {
         (1, _) => format!("a {unit}"),
         _ => format!("{number} {unit}s"),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}", characters.as_str())
 }

@@ -9,7 +9,7 @@
 use daysheet_core::error::{Error, Result};
 use jiff::Timestamp;
 use rmcp::RoleServer;
-use rmcp::model::{JsonObject, MetaObject, ResourceContents, Tool};
+use rmcp::model::{ClientCapabilities, JsonObject, MetaObject, ResourceContents, Tool};
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
@@ -98,8 +98,12 @@ impl ViewTool {
 
 /// Returns true if the client of a request draws views.
 pub(super) fn draws_views(context: &RequestContext<RoleServer>) -> bool {
-    let extensions = context.client_capabilities().and_then(|all| all.extensions);
-    let declared = extensions.as_ref().and_then(|all| all.get(EXTENSION));
+    context.client_capabilities().is_some_and(|all| are_drawn_by(&all))
+}
+
+/// Returns true if a client with these capabilities draws views.
+pub(super) fn are_drawn_by(capabilities: &ClientCapabilities) -> bool {
+    let declared = capabilities.extensions.as_ref().and_then(|all| all.get(EXTENSION));
     let types = declared.and_then(|declared| declared.get("mimeTypes")?.as_array());
     types.is_some_and(|types| types.iter().any(|one| one == VIEW_TYPE))
 }
@@ -140,7 +144,10 @@ pub(super) async fn call(store: &Store, tool: ViewTool, arguments: &JsonObject) 
 
 async fn show(store: &Store, arguments: &JsonObject) -> Result<Value> {
     let tool = arguments.get("tool").and_then(Value::as_str);
-    let call = arguments.get("arguments").cloned().unwrap_or_default().to_string();
+    let mut call = arguments.get("arguments").cloned().unwrap_or_default();
+    // As in the call that waits.
+    call.sort_all_objects();
+    let call = call.to_string();
     let waiting = store.waiting_writes().await?.into_iter().find(|(_, write)| {
         let (name, rest) = write.call.split_once(' ').unwrap_or((&write.call, ""));
         rest == call && tool.is_none_or(|tool| tool == name)

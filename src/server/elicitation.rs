@@ -178,7 +178,9 @@ impl ElicitingClient {
         questions: &OpenQuestions,
         outside: Option<OutsideApproval>,
     ) -> std::result::Result<Self, ErrorData> {
-        let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+        let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+        // A repetition may have its members in another order.
+        arguments.sort_all_objects();
         let call = format!("{} {arguments}", params.name);
         let elicitation =
             context.client_capabilities().and_then(|capabilities| capabilities.elicitation);

@@ -41,6 +41,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
+use super::apps;
 use super::elicitation::OPEN;
 use super::framing;
 use super::handler::Server;
@@ -101,9 +102,16 @@ impl Server {
                         let error = ErrorData::invalid_request(what, None);
                         return refusal(StatusCode::NOT_FOUND, id, error);
                     }
-                    // Only calls need questions and formats; all other requests are answered
-                    // without a stream.
-                    content => content.map(|it| session = it.filter(|_| method == "tools/call")),
+                    // Only calls need questions and formats, and only lists and the view depend on
+                    // whether the client draws views; all other requests are answered without a
+                    // stream.
+                    content => content.map(|it| {
+                        session = it.filter(|it| match method {
+                            "tools/call" => true,
+                            "tools/list" | "resources/read" => apps::are_drawn_by(&it.capabilities),
+                            _ => false,
+                        });
+                    }),
                 },
                 _ => Ok(()),
             };

@@ -153,6 +153,13 @@ async fn card_is_drawn_in_another_session_of_its_person() {
         sessions.push(caller);
     }
     let [model, view, bo] = &sessions[..] else { unreachable!() };
+    // Lists and the view depend on the session, too.
+    let listed = view.send("tools/list", json!({})).await.text();
+    assert!(listed.contains("approval_show") && listed.contains("ui://daysheet/view"), "{listed}");
+    let drawn = view.send("resources/read", json!({"uri": "ui://daysheet/view"})).await.text();
+    assert!(drawn.contains("text/html;profile=mcp-app"), "{drawn}");
+    let plain = stage.old("ann").await.send("tools/list", json!({})).await.text();
+    assert!(!plain.contains("approval_show") && !plain.contains("ui://"), "{plain}");
     let waiting = model.ok("mail_send", call.clone()).await;
     assert!(waiting.contains("a card in the chat asks them"), "{waiting}");
     assert_eq!(bo.ok("approval_show", show.clone()).await, "{\"state\":\"none\"}");

@@ -2,6 +2,7 @@
 //! the decision, and its one use. The page itself is tested in `tests/http/approvals.rs`.
 
 mod cards;
+mod readers;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -180,6 +181,30 @@ async fn refusal_counts_until_it_expires() {
     approvals.senders.time.advance(Duration::from_secs(601));
     assert_eq!(approvals.send(&draft).await, approvals.waiting_row());
     assert_eq!(approvals.senders.sent(), 0);
+}
+
+/// Clients may send the members of a call in another order when they repeat it.
+#[tokio::test]
+async fn order_of_arguments_does_not_matter() {
+    let mut approvals = Approvals::new(&[]).await;
+    let draft = approvals.senders.draft("zoe@example.org").await;
+    let request = |arguments: &str| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":\
+             {{\"name\":\"mail_send\",\"arguments\":{arguments}}}}}\n"
+        )
+    };
+    let mut rows = Vec::new();
+    for arguments in [
+        format!("{{\"id\":\"{draft}\",\"format\":\"toon\"}}"),
+        format!("{{\"format\":\"toon\",\"id\":\"{draft}\"}}"),
+    ] {
+        approvals.wire.write_line(&request(&arguments)).await;
+        let reply = approvals.wire.read().await;
+        rows.push(row(reply["result"]["content"][0]["text"].as_str().unwrap()));
+        approvals.decide(ApprovalDecision::Approved).await;
+    }
+    assert_eq!(rows, [approvals.waiting_row(), format!("{draft} send sent m21, to 1")]);
 }
 
 /// An approval counts for the texts that the user saw, for ten minutes.

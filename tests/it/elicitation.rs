@@ -37,7 +37,11 @@ impl Wire {
     }
 
     pub async fn write(&mut self, message: Value) {
-        let line = format!("{message}\n");
+        self.write_line(&format!("{message}\n")).await;
+    }
+
+    /// Writes a message unchanged, with its line feed.
+    pub async fn write_line(&mut self, line: &str) {
         self.input.write_all(line.as_bytes()).await.unwrap();
     }
 

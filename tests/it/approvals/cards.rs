@@ -4,21 +4,21 @@
 use super::*;
 
 /// The capabilities of a client that draws views.
-fn draws() -> Value {
+pub fn draws() -> Value {
     let types = json!({"mimeTypes": ["text/html;profile=mcp-app"]});
     json!({"extensions": {"io.modelcontextprotocol/ui": types}})
 }
 
 impl Approvals {
     /// Connects a client with these capabilities to a process with these settings.
-    async fn draw(settings: &[(&str, &str)], capabilities: Value) -> Self {
+    pub async fn draw(settings: &[(&str, &str)], capabilities: Value) -> Self {
         let mut approvals = Self::new(&[]).await;
         approvals.wire = Wire::over(approvals.senders.process(settings));
         approvals.wire.initialize(capabilities).await;
         approvals
     }
 
-    async fn request(&mut self, method: &str, params: Value) -> Value {
+    pub async fn request(&mut self, method: &str, params: Value) -> Value {
         let request = json!({"jsonrpc": "2.0", "id": 3, "method": method, "params": params});
         self.wire.write(request).await;
         self.wire.read().await
@@ -31,7 +31,7 @@ impl Approvals {
     }
 
     /// Returns the content of the card of a draft.
-    async fn card(&mut self, draft: &str) -> Value {
+    pub async fn card(&mut self, draft: &str) -> Value {
         let call = json!({"tool": "mail_send", "arguments": {"id": draft}});
         self.view("approval_show", call).await
     }
@@ -69,7 +69,7 @@ async fn one_press_sends_the_message_that_the_card_shows() {
     assert_eq!(approvals.card(&draft).await, json!({"state": "none"}));
 }
 
-/// A model that calls the tools of the view by itself approves nothing.
+/// A model cannot approve a write by calling the tools of the view itself.
 #[tokio::test]
 async fn words_are_of_one_write_and_cannot_be_made_up() {
     let mut approvals = Approvals::draw(&[], draws()).await;

@@ -1,0 +1,45 @@
+"""Interop part: Daysheet's view in a strict host of MCP Apps.
+
+    apps.py BINARY
+
+The host is built on the extension's own AppBridge, in Chromium: a sandboxed frame with the default
+policy, invisible until the handshake. Its client draws MCP Apps and cannot ask its user otherwise, as
+Claude Desktop. apps.mjs has the checks. With PICTURES, a folder, pictures of the card are left there,
+in light and dark.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import interop
+import stage
+
+checks = interop.Checks("apps")
+
+
+def main():
+    with checks.section("the part"):
+        base, otherwise = (
+            stage.Instance(interop.Daysheet(sys.argv[1], **more), "--sandbox", "--access", "send").base
+            for more in ({}, {"approve": "terminal"}))
+        settings = {"base": base, "otherwise": otherwise,
+                    "chromium": stage.program("chromium", "google-chrome"),
+                    "pictures": os.environ.get("PICTURES", "")}
+        stage.node_script("apps_host.mjs")
+        done = subprocess.run([*stage.node_script("apps.mjs"), json.dumps(settings)],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        for line in done.stdout.splitlines():
+            one = json.loads(line)
+            if "note" in one:
+                print(f"note  apps: {one['note']}", flush=True)
+            else:
+                checks.that(one["name"], one["ok"], one["detail"])
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr[-1500:])
+    checks.close()
+
+
+if __name__ == "__main__":
+    main()

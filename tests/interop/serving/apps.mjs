@@ -394,6 +394,19 @@ async function words(_, session) {
   same("only that is sent", [await session.sent("one"), await session.sent("other")], [1, 0]);
 }
 
+/** A host may pass the members of the arguments on in another order. */
+async function reordered(host, session) {
+  const id = await session.draft(draftTo("swapped", "Bags swapped"));
+  const view = await host.mount({ server: session.app, tool: session.tool("mail_send") });
+  const got = await session.model("mail_send", { id, format: "json" });
+  await view.tell("sendToolInput", { arguments: { format: "json", id } });
+  await view.tell("sendToolResult", got);
+  await view.asks();
+  await view.press("approve");
+  await view.sees("Approved. Daysheet answers");
+  same("reordered arguments: the message is sent once", await session.sent("swapped"), 1);
+}
+
 /** Claude Desktop opens one session for the model, and another one for views. */
 async function twoSessions(host, session) {
   const apps = await Session.open(at.base);
@@ -468,7 +481,7 @@ await part("the host", async () => {
       check("the keyboard reaches Approve, which shows the focus", await view.reach("approve"));
       await view.page.keyboard.press("Enter");
     }),
-    refusing, words, twoSessions, losing, hostileMail, notWaiting,
+    refusing, words, reordered, twoSessions, losing, hostileMail, notWaiting,
     ...(at.pictures && { takePictures }),
   })]);
   const { count, faults, escapes } = host.account();

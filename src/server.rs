@@ -12,6 +12,7 @@ mod client_session;
 mod clients;
 mod elicitation;
 pub mod framing;
+mod guard;
 mod handler;
 mod instructions;
 mod listing;

@@ -2,14 +2,13 @@
 //! answers become the protocol's results.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use daysheet_core::call::client::{ClientPrompts, NonInteractive};
-use daysheet_core::call::progress::{CallCourse, CallProgress, SessionCalls};
+use daysheet_core::call::progress::SessionCalls;
 use daysheet_core::choice::WordChoice;
 use daysheet_core::encode::Format;
 use daysheet_core::error::{self, Error, ErrorKind, Result};
@@ -18,14 +17,13 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse,
     Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
-    ServerCapabilities, ServerConfig, Tool,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Semaphore;
 use tracing::Instrument;
 use tracing::field::Empty;
 
@@ -33,6 +31,7 @@ use super::approval::{ApprovalPage, OutsideApproval, PublicApprovalPage};
 #[cfg(feature = "http")]
 use super::client_session::SharedState;
 use super::clients::FORMAT;
+use super::guard::RequestGuard;
 use super::instructions::instructions;
 use super::listing::tool;
 use super::prompts::{completion_values, prompt, prompt_result, refusal};
@@ -51,13 +50,6 @@ use crate::tools::{self, FormatWord};
 /// may take.
 pub const WRITES_END: Duration = Duration::from_mins(1);
 
-/// The time after which the progress of a call is first reported, and the interval of reports.
-const LONG: Duration = Duration::from_secs(2);
-const REPORTS: Duration = Duration::from_secs(1);
-
-/// The maximum number of concurrent calls of a session; others wait.
-const AT_ONCE: usize = 16;
-
 /// One client's session.
 #[derive(Clone)]
 pub struct Server {
@@ -66,12 +58,7 @@ pub struct Server {
     questions: elicitation::OpenQuestions,
     /// The page on which the user approves writes outside the chat.
     page: Option<Arc<dyn ApprovalPage>>,
-    /// Limits and counts the calls, over HTTP.
-    watch: Option<Arc<dyn RequestWatch>>,
-    /// Permits for running calls.
-    places: Arc<Semaphore>,
-    /// The calls in progress.
-    calls: SessionCalls,
+    guard: RequestGuard,
     /// The state shared by all instances over HTTP.
     #[cfg(feature = "http")]
     pub(super) shared: Option<SharedState>,
@@ -86,9 +73,7 @@ impl Server {
             format,
             questions: elicitation::OpenQuestions::default(),
             page: pages.map(|url| Arc::new(PublicApprovalPage(url)) as Arc<dyn ApprovalPage>),
-            watch: None,
-            places: Arc::new(Semaphore::new(AT_ONCE)),
-            calls: SessionCalls::default(),
+            guard: RequestGuard::default(),
             #[cfg(feature = "http")]
             shared: None,
         }
@@ -97,8 +82,7 @@ impl Server {
     /// Lets `watch` limit and count the calls, which replaces the limit per session.
     #[must_use]
     pub fn watched_by(self, watch: Arc<dyn RequestWatch>) -> Self {
-        let places = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
-        Self { watch: Some(watch), places, ..self }
+        Self { guard: self.guard.watched_by(watch), ..self }
     }
 
     /// Lets the user approve writes on this page if the client cannot show a question.
@@ -119,7 +103,7 @@ impl Server {
 
     /// Returns the running calls, so that they can be awaited when the server ends.
     pub fn calls(&self) -> SessionCalls {
-        self.calls.clone()
+        self.guard.calls.clone()
     }
 
     /// Returns the tools offered at this access level.
@@ -174,7 +158,7 @@ impl Server {
         let Some(tool) = self.offered().find(|tool| tool.name == params.name) else {
             return Err(self.unknown(&params.name));
         };
-        let running = WatchedCall::new(self.watch.clone(), tool.name);
+        let running = WatchedCall::new(self.guard.watch.clone(), tool.name);
         let span = tracing::info_span!(
             target: "telemetry", "tool",
             otel.name = tool.name, otel.status_code = Empty, outcome = Empty
@@ -269,7 +253,7 @@ impl ServerHandler for Server {
             caller.take_answer().await;
             server.call(params, format, &*caller).await
         };
-        let called = match (run_guarded(self, &context, call).await?, client.question().await) {
+        let called = match (self.guard.run(&context, call).await?, client.question().await) {
             // Nothing was done: the client repeats the call with the answer.
             (Err(_), Ok(Some(question))) => return Ok(question.into()),
             (Err(_), Err(error)) => Err(error),
@@ -301,7 +285,7 @@ impl ServerHandler for Server {
         let call = CallToolRequestParams::new(found.tool).with_arguments(call);
         let (server, format) = (self.clone(), self.format_of(&context));
         let call = async move { server.call(call, format, &NonInteractive).await };
-        let answer = run_guarded(self, &context, call).await?;
+        let answer = self.guard.run(&context, call).await?;
         let blocks = answer.map_err(refusal)?.blocks;
         Ok(prompt_result(found, blocks).into())
     }
@@ -320,7 +304,7 @@ impl ServerHandler for Server {
             let account = account.as_deref().filter(|name| !name.is_empty());
             pipeline.complete(values, &typed, account).await
         };
-        let (found, count) = run_guarded(self, &context, found).await?.map_err(refusal)?;
+        let (found, count) = self.guard.run(&context, found).await?.map_err(refusal)?;
         let more = found.len() < count;
         // Folder and account names come from services and senders.
         let clean = |value: String| shown(&value, TextKind::Cell).into_owned();
@@ -392,7 +376,7 @@ impl Server {
         let store = self.pipeline.store().clone();
         let arguments = params.arguments.unwrap_or_default();
         let call = async move { apps::call(&store, tool, &arguments).await };
-        let result = match run_guarded(self, context, call).await? {
+        let result = match self.guard.run(context, call).await? {
             Ok(answer) => CallToolResult::success(vec![ContentBlock::text(answer.to_string())]),
             Err(error) => refused(&error),
         };
@@ -407,7 +391,7 @@ impl Server {
     ) -> std::result::Result<ReadResourceResponse, ErrorData> {
         let (pipeline, address) = (self.pipeline.clone(), uri.clone());
         let bytes = async move { pipeline.attachment_bytes(&address).await };
-        let found = run_guarded(self, context, bytes);
+        let found = self.guard.run(context, bytes);
         let (bytes, kind) = found.await?.map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::Argument => {
                 ErrorData::resource_not_found(result::diagnostics(&error), None)
@@ -426,7 +410,7 @@ impl Server {
     ) -> std::result::Result<String, ErrorData> {
         let (pipeline, id) = (self.pipeline.clone(), uri.to_owned());
         let text = async move { pipeline.output_text(&id).await };
-        let text = run_guarded(self, context, text).await?;
+        let text = self.guard.run(context, text).await?;
         let text = text.map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::Conflict => {
                 ErrorData::resource_not_found(result::diagnostics(&error), None)
@@ -443,87 +427,4 @@ fn refused(error: &Error) -> CallToolResult {
     tracing::debug!(kind = ?error.kind(), "a call was refused");
     let text = result::diagnostics(error);
     CallToolResult::error(vec![ContentBlock::text(shown(&text, TextKind::Lines))])
-}
-
-/// Awaits a client's request on a task of its own, so that a panic in a library is an error of this
-/// request rather than the end of the session. Bugs are protocol errors. The task begins when a
-/// permit is free. A cancelled call ends unless it has begun to write; in that case it runs to its
-/// end, and its answer is dropped.
-async fn run_guarded<T: Send + 'static>(
-    server: &Server,
-    context: &RequestContext<RoleServer>,
-    work: impl Future<Output = Result<T>> + Send + 'static,
-) -> std::result::Result<Result<T>, ErrorData> {
-    let (calls, course) = (server.calls(), CallCourse::default());
-    let mut reports = std::pin::pin!(report(context, &course));
-    // Progress is reported and a cancellation noticed even while the call waits.
-    let place = tokio::select! {
-        place = server.places.clone().acquire_owned() => place.ok(),
-        never = &mut reports => match never {},
-        () = context.ct.cancelled() => {
-            return Err(ErrorData::internal_error("the call was cancelled", None));
-        }
-    };
-    let (run, watch) = (course.clone(), server.watch.clone());
-    // Boxed, because a thread's stack is small. The task owns the permit, and keeps it if it
-    // continues after a cancellation.
-    let work = Box::pin(work);
-    let mut work = tokio::spawn(
-        async move {
-            let _place = place;
-            let _permit = match watch {
-                Some(watch) => Some(watch.admit().await?),
-                None => None,
-            };
-            calls.run(run, work).await
-        }
-        .in_current_span(),
-    );
-    let outcome = tokio::select! {
-        outcome = &mut work => outcome,
-        never = &mut reports => match never {},
-        () = context.ct.cancelled() => {
-            // This succeeds only if the call has not begun to write.
-            if course.give_up() {
-                work.abort();
-            }
-            return Err(ErrorData::internal_error("the call was cancelled", None));
-        }
-    };
-    match outcome {
-        Ok(Err(error)) if error.is_bug() => {
-            tracing::error!(%error, "a call failed because of a bug");
-            Err(ErrorData::internal_error(error.to_string(), None))
-        }
-        Ok(outcome) => Ok(outcome),
-        Err(_) => {
-            tracing::error!("a call panicked");
-            Err(ErrorData::internal_error("a bug ended this call; the server keeps running", None))
-        }
-    }
-}
-
-/// Notifies the client of the progress of a long call, if it gave a token. Only actual progress is
-/// reported, because the protocol requires each number to exceed the last.
-async fn report(context: &RequestContext<RoleServer>, course: &CallCourse) -> Infallible {
-    let Some(token) = context.meta.get_progress_token() else {
-        return std::future::pending().await;
-    };
-    let mut times = tokio::time::interval_at(tokio::time::Instant::now() + LONG, REPORTS);
-    let mut last = None;
-    loop {
-        times.tick().await;
-        let CallProgress { done, total, message } = course.progress();
-        if last.is_some_and(|last| done <= last) {
-            continue;
-        }
-        last = Some(done);
-        let progress = ProgressNotificationParam::new(token.clone(), done as f64);
-        let progress = match total {
-            0 => progress.with_message("waiting for an answer"),
-            total => progress.with_total(total as f64).with_message(message),
-        };
-        // A client that no longer listens does not stop the call.
-        let _ = context.peer.notify_progress(progress).await;
-    }
 }

@@ -57,6 +57,9 @@ const DOMAINS: usize = 3;
 /// Returns a write as a sentence without a full stop.
 pub(super) fn sentence_of(write: &ShownWrite) -> String {
     let record = &write.record;
+    if record.tool.is_empty() {
+        return "An entry of the log that cannot be read".to_owned();
+    }
     let kind = WriteKind::of(record);
     if kind == WriteKind::Approval {
         let request = request_words(&record.tool);

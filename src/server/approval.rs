@@ -15,6 +15,7 @@ use daysheet_core::error::Result;
 use daysheet_core::text::{TextKind, shown};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde_json::Value;
 use url::Url;
 
 use crate::config::{ApprovalWay, Config};
@@ -231,6 +232,13 @@ impl OutsideApproval {
             }
         })
     }
+}
+
+/// Returns a call as text, which is the same for every repetition of the call: clients may send the
+/// members of its arguments in another order.
+pub(super) fn call_text(tool: &str, mut arguments: Value) -> String {
+    arguments.sort_all_objects();
+    format!("{tool} {arguments}")
 }
 
 const fn confirmation(decision: ApprovalDecision) -> Confirmation {

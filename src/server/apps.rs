@@ -6,6 +6,7 @@
 //! `approval_show` returns it, and hosts pass the results of such tools to the view alone. None of
 //! this exists for clients that do not declare the extension.
 
+use daysheet_core::choice::{WordChoice, words};
 use daysheet_core::error::{Error, Result};
 use jiff::Timestamp;
 use rmcp::RoleServer;
@@ -13,7 +14,9 @@ use rmcp::model::{ClientCapabilities, JsonObject, MetaObject, ResourceContents, 
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
+use super::approval::call_text;
 use crate::store::{ApprovalDecision, ApprovalId, Store, TicketKind};
+use crate::tools::{self, ToolEffect};
 
 /// The id of the extension.
 pub(super) const EXTENSION: &str = "io.modelcontextprotocol/ui";
@@ -21,10 +24,6 @@ pub(super) const EXTENSION: &str = "io.modelcontextprotocol/ui";
 pub(super) const VIEW_TYPE: &str = "text/html;profile=mcp-app";
 /// The address of the view.
 pub(super) const VIEW: &str = "ui://daysheet/view";
-
-/// The tools whose writes may need the user's approval.
-const APPROVED_TOOLS: [&str; 6] =
-    ["mail_send", "mail_modify", "calendar_save", "calendar_delete", "calendar_respond", "manage"];
 
 /// The document of the view. Everything is inside it: its policy allows no requests.
 const DOCUMENT: &str = concat!(
@@ -39,30 +38,17 @@ const DOCUMENT: &str = concat!(
     "</script></body></html>",
 );
 
-/// A tool that only the view may call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ViewTool {
-    /// Returns the write of a call that waits, with a new word.
-    Show,
-    /// Decides on the write of a word.
-    Decide,
+words! {
+    /// A tool that only the view may call, by its name.
+    pub(super) enum ViewTool {
+        /// Returns the write of a call that waits, with a new word.
+        Show = "approval_show",
+        /// Decides on the write of a word.
+        Decide = "approval_decide",
+    }
 }
 
 impl ViewTool {
-    const ALL: [Self; 2] = [Self::Show, Self::Decide];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Show => "approval_show",
-            Self::Decide => "approval_decide",
-        }
-    }
-
-    /// Returns the tool of a name.
-    pub(super) fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
-    }
-
     fn listed(self) -> Tool {
         let (doc, schema) = match self {
             Self::Show => (
@@ -88,7 +74,7 @@ impl ViewTool {
                 }),
             ),
         };
-        Tool::new(self.name(), doc, schema.as_object().cloned().unwrap_or_default()).with_meta(
+        Tool::new(self.word(), doc, schema.as_object().cloned().unwrap_or_default()).with_meta(
             meta(&json!({
                 "ui": { "visibility": ["app"] },
             })),
@@ -109,9 +95,10 @@ pub(super) fn are_drawn_by(capabilities: &ClientCapabilities) -> bool {
 }
 
 /// Returns the listed tools of a client that draws views: with the view, and the view's own.
-pub(super) fn with_views(tools: impl Iterator<Item = Tool>) -> Vec<Tool> {
-    let tools = tools.map(|mut tool| {
-        if APPROVED_TOOLS.contains(&&*tool.name) {
+pub(super) fn with_views(listed: impl Iterator<Item = Tool>) -> Vec<Tool> {
+    let listed = listed.map(|mut tool| {
+        // The writes that may need the user's approval are those that reach others or delete.
+        if tools::find(&tool.name).is_some_and(|tool| tool.effect == ToolEffect::Outward) {
             // Older hosts read the second member.
             let view = json!({ "ui": { "resourceUri": VIEW }, "ui/resourceUri": VIEW });
             let mut all = tool.meta.take().unwrap_or_default();
@@ -120,7 +107,7 @@ pub(super) fn with_views(tools: impl Iterator<Item = Tool>) -> Vec<Tool> {
         }
         tool
     });
-    tools.chain(ViewTool::ALL.map(ViewTool::listed)).collect()
+    listed.chain(ViewTool::TABLE.iter().map(|(_, tool)| tool.listed())).collect()
 }
 
 /// Returns the view as a resource.
@@ -144,13 +131,11 @@ pub(super) async fn call(store: &Store, tool: ViewTool, arguments: &JsonObject) 
 
 async fn show(store: &Store, arguments: &JsonObject) -> Result<Value> {
     let tool = arguments.get("tool").and_then(Value::as_str);
-    let mut call = arguments.get("arguments").cloned().unwrap_or_default();
-    // As in the call that waits.
-    call.sort_all_objects();
-    let call = call.to_string();
+    let of_call = arguments.get("arguments").cloned().unwrap_or_default();
     let waiting = store.waiting_writes().await?.into_iter().find(|(_, write)| {
-        let (name, rest) = write.call.split_once(' ').unwrap_or((&write.call, ""));
-        rest == call && tool.is_none_or(|tool| tool == name)
+        // A host may not say which tool the view is beside.
+        let name = tool.unwrap_or(write.tool());
+        write.call == call_text(name, of_call.clone())
     });
     let Some((id, write)) = waiting else {
         return Ok(json!({ "state": "none" }));

@@ -26,7 +26,7 @@ use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::approval::{ApprovalPage, OutsideAnswer, OutsideApproval, Waiting};
+use super::approval::{ApprovalPage, OutsideAnswer, OutsideApproval, Waiting, call_text};
 use super::clients;
 use crate::store::{Store, TicketKind};
 
@@ -178,10 +178,8 @@ impl ElicitingClient {
         questions: &OpenQuestions,
         outside: Option<OutsideApproval>,
     ) -> std::result::Result<Self, ErrorData> {
-        let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
-        // A repetition may have its members in another order.
-        arguments.sort_all_objects();
-        let call = format!("{} {arguments}", params.name);
+        let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+        let call = call_text(&params.name, arguments);
         let elicitation =
             context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         let answer = params.input_responses.as_ref().and_then(|answers| answers.get(CONFIRM));

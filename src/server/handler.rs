@@ -235,7 +235,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let has_cards = self.has_cards(&context);
-        if let Some(tool) = apps::ViewTool::find(&params.name).filter(|_| has_cards) {
+        if let Some(tool) = apps::ViewTool::from_word(&params.name).filter(|_| has_cards) {
             return self.call_by_view(tool, params, &context).await;
         }
         let server = self.clone();

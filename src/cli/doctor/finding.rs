@@ -35,27 +35,17 @@ words! {
     }
 }
 
-/// The result of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FindingState {
-    /// The check found no problem.
-    Good,
-    /// A part works now, and may fail later.
-    Warning,
-    /// A part does not work.
-    Failed,
-    /// The check could not be made.
-    Skipped,
-}
-
-impl FindingState {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Good => "ok",
-            Self::Warning => "warn",
-            Self::Failed => "fail",
-            Self::Skipped => "skip",
-        }
+words! {
+    /// The result of a check.
+    pub(super) enum FindingState {
+        /// The check found no problem.
+        Good = "ok",
+        /// A part works now, and may fail later.
+        Warning = "warn",
+        /// A part does not work.
+        Failed = "fail",
+        /// The check could not be made.
+        Skipped = "skip",
     }
 }
 

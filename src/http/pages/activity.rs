@@ -7,6 +7,7 @@ mod writes;
 
 use axum::extract::Query;
 use axum::response::Response;
+use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{ErrorKind, Result};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -52,7 +53,8 @@ impl ActivityFilter {
     fn selects(&self, write: &ShownWrite) -> bool {
         self.before.is_none_or(|before| write.number < before)
             && (self.account.is_empty() || write.record.account == self.account)
-            && WriteKind::find(&self.kind).is_none_or(|kind| WriteKind::of(&write.record) == kind)
+            && WriteKind::from_word(&self.kind)
+                .is_none_or(|kind| WriteKind::of(&write.record) == kind)
             && (self.state.is_empty() || write.state != WriteState::Done)
     }
 
@@ -199,8 +201,8 @@ fn filter_form(filter: &ActivityFilter, addresses: &[&str]) -> Markup {
                 label for="kind" { "Kind" }
                 select #kind name="kind" {
                     (option("", &filter.kind, "All"))
-                    @for kind in WriteKind::ALL {
-                        (option(kind.word(), &filter.kind, kind.title()))
+                    @for (word, kind) in WriteKind::TABLE {
+                        (option(word, &filter.kind, kind.title()))
                     }
                 }
             }

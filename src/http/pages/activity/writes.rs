@@ -1,5 +1,7 @@
 //! Writes from the lines of the audit log, which has a line before each write and one after.
 
+use daysheet_core::choice::words;
+
 use crate::store::{AuditLine, AuditRecord};
 
 /// The operation of lines about approvals.
@@ -80,21 +82,19 @@ impl WriteState {
     }
 }
 
-/// The kinds of writes that a person may select.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WriteKind {
-    Sent,
-    Draft,
-    Mail,
-    Calendar,
-    Settings,
-    Approval,
+words! {
+    /// The kinds of writes that a person may select, by their words in addresses.
+    pub(super) enum WriteKind {
+        Sent = "sent",
+        Draft = "drafts",
+        Mail = "mail",
+        Calendar = "calendar",
+        Settings = "settings",
+        Approval = "approvals",
+    }
 }
 
 impl WriteKind {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Sent, Self::Draft, Self::Mail, Self::Calendar, Self::Settings, Self::Approval];
-
     /// Returns the kind of a write.
     pub(super) fn of(record: &AuditRecord) -> Self {
         match record.tool.as_str() {
@@ -105,23 +105,6 @@ impl WriteKind {
             "manage" => Self::Settings,
             _ => Self::Calendar,
         }
-    }
-
-    /// Returns the word in addresses.
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Sent => "sent",
-            Self::Draft => "drafts",
-            Self::Mail => "mail",
-            Self::Calendar => "calendar",
-            Self::Settings => "settings",
-            Self::Approval => "approvals",
-        }
-    }
-
-    /// Returns the kind of a word.
-    pub(super) fn find(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
     /// Returns the name for people.

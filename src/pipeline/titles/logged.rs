@@ -4,7 +4,6 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use futures_util::StreamExt;
 use futures_util::stream;
 
-use crate::pipeline::access::accounts::account_named;
 use crate::pipeline::calendar::search::by_id::event_target;
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::read::targets::resolve_targets;
@@ -54,7 +53,7 @@ async fn message_subject(ctx: &Context, object: &LoggedObject, id: &str) -> Resu
     let ids = [id.to_owned()];
     let (targets, _) = resolve_targets(ctx, &ids, account, None, None).await?;
     let target = targets.first().ok_or_else(missing)?;
-    let mailbox = ctx.connect.mailbox(&account_named(ctx, account).await?)?;
+    let mailbox = ctx.connect.mailbox(&ctx.accounts.by_id(&target.account).await?)?;
     let mut subjects = subjects_of(&*mailbox, std::slice::from_ref(&target.id)).await;
     subjects.remove(&target.id).map(|subject| short(&subject)).ok_or_else(missing)
 }

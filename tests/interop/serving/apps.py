@@ -8,9 +8,7 @@ Claude Desktop. apps.mjs has the checks. With PICTURES, a folder, pictures of th
 in light and dark.
 """
 
-import json
 import os
-import subprocess
 import sys
 
 import interop
@@ -28,16 +26,7 @@ def main():
                     "chromium": stage.program("chromium", "google-chrome"),
                     "pictures": os.environ.get("PICTURES", "")}
         stage.node_script("apps_host.mjs")
-        done = subprocess.run([*stage.node_script("apps.mjs"), json.dumps(settings)],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
-        for line in done.stdout.splitlines():
-            one = json.loads(line)
-            if "note" in one:
-                print(f"note  apps: {one['note']}", flush=True)
-            else:
-                checks.that(one["name"], one["ok"], one["detail"])
-        if done.returncode != 0:
-            raise RuntimeError(done.stderr[-1500:])
+        stage.check_in_node(checks, "apps.mjs", settings)
     checks.close()
 
 

@@ -10,9 +10,7 @@ there, in light and dark: of the accounts, a call, a message that waits, and the
 docs/images/ are made so.
 """
 
-import json
 import os
-import subprocess
 import sys
 
 import interop
@@ -63,16 +61,7 @@ def take_pictures(binary, issuer, chromium, folder):
 
 def walk(name, settings):
     """Goes through the pages in one way."""
-    done = subprocess.run([*stage.node_script("browser.mjs"), json.dumps(settings)],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
-    for line in done.stdout.splitlines():
-        one = json.loads(line)
-        if "note" in one:
-            print(f"note  pages: {name}: {one['note']}", flush=True)
-        else:
-            checks.that(f"{name}: {one['name']}", one["ok"], one["detail"])
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr[-1500:])
+    stage.check_in_node(checks, "browser.mjs", settings, f"{name}: ")
 
 
 def main():

@@ -28,6 +28,20 @@ def program(name, *others):
     raise RuntimeError(f"no {name}: install it")
 
 
+def check_in_node(checks, script, settings, before=""):
+    """Runs a script that prints a check or a note per line as JSON; `before` begins their names."""
+    done = subprocess.run([*node_script(script), json.dumps(settings)],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    for line in done.stdout.splitlines():
+        one = json.loads(line)
+        if "note" in one:
+            print(f"note  {checks.part}: {before}{one['note']}", flush=True)
+        else:
+            checks.that(before + one["name"], one["ok"], one["detail"])
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr[-1500:])
+
+
 def node_script(name):
     """Node, and a script beside the packages that it needs."""
     here = os.path.dirname(os.path.abspath(__file__))

@@ -387,7 +387,7 @@ async fn newer_client_with_url_elicitation_is_given_the_page() {
     let question = &asked["inputRequests"]["confirm"]["params"];
     assert_eq!(question["mode"], "url", "{asked}");
     assert_eq!(question["url"], format!("{LINK}0"));
-    // The answer belongs to its call: the other call is asked for itself.
+    // An answer counts only for the call that was asked about.
     let again = approvals.wire.modern(&other, answered(&asked, "decline")).await;
     assert_eq!(again["inputRequests"]["confirm"]["params"]["url"], format!("{LINK}1"), "{again}");
     let refused = approvals.wire.modern(&other, answered(&again, "decline")).await;

@@ -189,7 +189,7 @@ async fn setup_leads_from_nothing_to_the_first_brief() {
     std::fs::create_dir(machine.folder.path().join("state")).unwrap();
     let config = machine.folder.path().join("state/config.toml");
     std::fs::write(&config, "# mine\nzone = \"Europe/Berlin\" # home\n").unwrap();
-    // A misspelt id is asked for again.
+    // After an id of the wrong form, the same question follows.
     let answers = format!("yahoo\ngoogle\n\n\n\n\nlamps\n\n{ID}\nthe-secret\n");
     let (out, err, is_good) = machine.run(&["--no-browser"], &answers).await;
     assert!(is_good, "{out}{err}");

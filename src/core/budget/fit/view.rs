@@ -187,7 +187,12 @@ impl<'a> ShownText<'a> {
                 return;
             }
         } else if format.has_text_fields() && !text.name.is_empty() {
-            document.scalars.push(("text", RowCell::Text(self.text)));
+            let cell = RowCell::Text(self.text);
+            // A draft's field names the block of its text. Here, the text takes that place.
+            match document.scalars.iter_mut().find(|(name, _)| *name == "text") {
+                Some((_, named)) => *named = cell,
+                None => document.scalars.push(("text", cell)),
+            }
             return;
         }
         view.texts.push(PlacedText {

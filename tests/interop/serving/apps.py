@@ -25,7 +25,8 @@ def main():
         settings = {"base": base, "otherwise": otherwise,
                     "chromium": stage.program("chromium", "google-chrome"),
                     "pictures": os.environ.get("PICTURES", "")}
-        stage.node_script("apps_host.mjs")
+        for module in ("apps_common.mjs", "apps_host.mjs"):
+            stage.node_script(module)
         stage.check_in_node(checks, "apps.mjs", settings)
     checks.close()
 

@@ -1,8 +1,9 @@
-//! MCP Apps (SEP-1865, revision 2026-01-26): the view that hosts draw beside calls of writing tools,
-//! and the two tools that only the view may call.
+//! MCP Apps (SEP-1865, revision 2026-01-26): the view that hosts draw beside calls, and the two tools
+//! that only the view may call.
 //!
-//! The view asks for the write that waits, shows it to the person, and passes on their decision with
-//! a word that is good once and for this write. The model never receives the word: only
+//! Beside a call that reads, the view shows the text of the answer as days, messages or a draft.
+//! Beside a write, it asks for the write that waits, shows it to the person, and passes on their
+//! decision with a word that is good once and for this write. The model never receives the word: only
 //! `approval_show` returns it, and hosts pass the results of such tools to the view alone. None of
 //! this exists for clients that do not declare the extension.
 
@@ -25,17 +26,23 @@ pub(super) const VIEW_TYPE: &str = "text/html;profile=mcp-app";
 /// The address of the view.
 pub(super) const VIEW: &str = "ui://daysheet/view";
 
-/// The document of the view. Everything is inside it: its policy allows no requests.
-const DOCUMENT: &str = concat!(
-    "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Daysheet</title>",
-    "<meta name=\"color-scheme\" content=\"light dark\">",
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><style>",
-    include_str!("apps/view/style.css"),
-    "</style></head><body><main id=\"main\"></main><script>",
+/// The tools whose answers the view draws.
+const DRAWN: [&str; 5] = ["brief", "calendar_free", "calendar_search", "mail_draft", "mail_read"];
+
+/// The document of the view up to its style. Everything is inside it: its policy allows no requests.
+const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
+                    <title>Daysheet</title><meta name=\"color-scheme\" content=\"light dark\">\
+                    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";
+const STYLE: &str = include_str!("apps/view/style.css");
+/// The scripts, in the order in which they need each other.
+const SCRIPTS: &str = concat!(
     include_str!("apps/view/rpc.js"),
+    include_str!("apps/view/elements.js"),
+    include_str!("apps/view/answer.js"),
     include_str!("apps/view/card.js"),
+    include_str!("apps/view/week.js"),
+    include_str!("apps/view/mail.js"),
     include_str!("apps/view/main.js"),
-    "</script></body></html>",
 );
 
 words! {
@@ -94,11 +101,13 @@ pub(super) fn are_drawn_by(capabilities: &ClientCapabilities) -> bool {
     types.is_some_and(|types| types.iter().any(|one| one == VIEW_TYPE))
 }
 
-/// Returns the listed tools of a client that draws views: with the view, and the view's own.
-pub(super) fn with_views(listed: impl Iterator<Item = Tool>) -> Vec<Tool> {
+/// Returns the listed tools of a client that draws views: with the view and, if the settings allow
+/// cards, the view's own.
+pub(super) fn with_views(listed: impl Iterator<Item = Tool>, has_cards: bool) -> Vec<Tool> {
     let listed = listed.map(|mut tool| {
         // The writes that may need the user's approval are those that reach others or delete.
-        if tools::find(&tool.name).is_some_and(|tool| tool.effect == ToolEffect::Outward) {
+        let asks = || tools::find(&tool.name).is_some_and(|it| it.effect == ToolEffect::Outward);
+        if DRAWN.contains(&tool.name.as_ref()) || has_cards && asks() {
             // Older hosts read the second member.
             let view = json!({ "ui": { "resourceUri": VIEW }, "ui/resourceUri": VIEW });
             let mut all = tool.meta.take().unwrap_or_default();
@@ -107,14 +116,29 @@ pub(super) fn with_views(listed: impl Iterator<Item = Tool>) -> Vec<Tool> {
         }
         tool
     });
-    listed.chain(ViewTool::TABLE.iter().map(|(_, tool)| tool.listed())).collect()
+    let own = ViewTool::TABLE.iter().filter(|_| has_cards).map(|(_, tool)| tool.listed());
+    listed.chain(own).collect()
 }
 
-/// Returns the view as a resource.
-pub(super) fn view() -> ResourceContents {
-    ResourceContents::text(DOCUMENT, VIEW)
+/// Returns the view as a resource, with or without cards.
+pub(super) fn view(has_cards: bool) -> ResourceContents {
+    let reads = DRAWN.join(" ");
+    let script = without_comments(SCRIPTS);
+    let document = format!(
+        "{HEAD}<style>{STYLE}</style></head><body><main id=\"main\" data-reads=\"{reads}\" \
+         data-cards=\"{has_cards}\"></main><script>{script}</script></body></html>"
+    );
+    ResourceContents::text(document, VIEW)
         .with_mime_type(VIEW_TYPE)
         .with_meta(meta(&json!({ "ui": { "prefersBorder": true } })))
+}
+
+/// Leaves out lines of comments and indentation: a third of the script. In these files, no string
+/// spans lines, and no line of code begins like a comment.
+fn without_comments(script: &str) -> String {
+    let is_comment = |line: &str| ["//", "/*", "* ", "*/"].iter().any(|it| line.starts_with(it));
+    let lines = script.lines().map(str::trim_start).filter(|line| !is_comment(line));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Carries out a call of the view.
@@ -131,6 +155,8 @@ pub(super) async fn call(store: &Store, tool: ViewTool, arguments: &JsonObject) 
 
 async fn show(store: &Store, arguments: &JsonObject) -> Result<Value> {
     let tool = arguments.get("tool").and_then(Value::as_str);
+    // Some hosts put the name of the server before it.
+    let tool = tool.filter(|tool| tools::find(tool).is_some());
     let of_call = arguments.get("arguments").cloned().unwrap_or_default();
     let waiting = store.waiting_writes().await?.into_iter().find(|(_, write)| {
         // A host may not say which tool the view is beside.

@@ -220,8 +220,11 @@ impl ServerHandler for Server {
     ) -> std::result::Result<ListToolsResult, ErrorData> {
         let client = context.client_info().map(|client| client.name);
         let tools = self.offered().map(|one| tool(one, client.as_deref()));
-        let tools =
-            if self.has_cards(&context) { apps::with_views(tools) } else { tools.collect() };
+        let tools = if apps::draws_views(&context) {
+            apps::with_views(tools, self.has_cards(&context))
+        } else {
+            tools.collect()
+        };
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -344,8 +347,8 @@ impl ServerHandler for Server {
                 None,
             ));
         }
-        if uri == apps::VIEW && self.has_cards(&context) {
-            return Ok(ReadResourceResult::new(vec![apps::view()]).into());
+        if uri == apps::VIEW && apps::draws_views(&context) {
+            return Ok(ReadResourceResult::new(vec![apps::view(self.has_cards(&context))]).into());
         }
         if uri.starts_with(ATTACHMENT_URI) {
             return self.attachment(uri, &context).await;

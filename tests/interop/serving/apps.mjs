@@ -15,6 +15,7 @@ import { ABLE, Host, theme as themed, until } from "./apps_host.mjs";
 
 const at = JSON.parse(process.argv[2]);
 const VIEW = "ui://daysheet/view";
+const READING = ["brief", "calendar_free", "calendar_search", "mail_draft", "mail_read"];
 const WRITING = ["calendar_delete", "calendar_respond", "calendar_save", "mail_modify", "mail_send", "manage"];
 const CARD_TOOLS = ["approval_decide", "approval_show"];
 
@@ -165,7 +166,8 @@ async function hostile(host) {
       await view.sees(/alert/);
       const text = await harmless(view, name);
       if (!["a card", "an answer"].includes(name)) return;
-      check(`${name}: long text is cut, with the way to the whole`, text.length < 45_000 && text.includes("daysheet ui"), text.length);
+      const way = name === "a card" ? "daysheet ui" : "Ask your assistant";
+      check(`${name}: long text is cut, with the way to the whole`, text.length < 45_000 && text.includes(way), text.length);
       if (name !== "a card") return;
       await view.press("approve");
       await view.sees("Approved. Daysheet answers");
@@ -207,7 +209,7 @@ async function listing(session, plain) {
     same(`${name} does nothing without the extension`, (await plain.state(name, { word: "x", decision: "approve", arguments: {} })).state, "error");
     check(`the model of a strict host cannot call ${name}`, await session.model(name, {}).then(() => false, () => true));
   }
-  same("the writing tools name the view", session.tools.filter((one) => one._meta?.ui?.resourceUri).map((one) => one.name).sort(), WRITING);
+  same("the tools with a view name it", session.tools.filter((one) => one._meta?.ui?.resourceUri).map((one) => one.name).sort(), [...READING, ...WRITING].sort());
   same("and no other view", [...new Set(session.tools.map((one) => one._meta?.ui?.resourceUri).filter(Boolean))], [VIEW]);
   same("the other tools are the same", JSON.stringify(session.tools.filter((one) => plain.tool(one.name)).map(({ _meta, ...one }) => one)),
     JSON.stringify(plain.tools.map(({ _meta, ...one }) => one)));

@@ -1,7 +1,22 @@
 //! Approval on a card that the client draws (MCP Apps): its tools, its word, and its place among the
 //! ways to approve. The drawn card is tested in `tests/interop`.
 
+use std::collections::BTreeSet;
+
 use super::*;
+
+/// The tools whose answers the view draws.
+const READING: &[&str] = &["brief", "calendar_free", "calendar_search", "mail_draft", "mail_read"];
+/// The tools beside which the view asks for approval.
+const WRITING: &[&str] =
+    &["calendar_delete", "calendar_respond", "calendar_save", "mail_modify", "mail_send", "manage"];
+
+/// Returns the names of the listed tools that have the view.
+fn viewed(tools: &Value) -> BTreeSet<&str> {
+    let tools = tools.as_array().unwrap().iter();
+    let viewed = tools.filter(|tool| tool["_meta"]["ui"]["resourceUri"] == "ui://daysheet/view");
+    viewed.map(|tool| tool["name"].as_str().unwrap()).collect()
+}
 
 /// The capabilities of a client that draws views.
 pub fn draws() -> Value {
@@ -137,8 +152,17 @@ async fn each_client_gets_the_first_way_that_it_has() {
         let text = approvals.call("approval_show", json!({"arguments": {"id": draft}})).await;
         assert_eq!(text.contains("\"waiting\""), has_card, "{name}: {text}");
         assert_eq!(text.contains("there is no tool"), !has_card, "{name}: {text}");
+        // The view draws answers, too.
+        let draws = name.starts_with("draws");
         let view = approvals.request("resources/read", json!({"uri": "ui://daysheet/view"})).await;
-        assert_eq!(view["result"].is_object(), has_card, "{name}: {view}");
+        assert_eq!(view["result"].is_object(), draws, "{name}: {view}");
+        let tools = approvals.request("tools/list", json!({})).await["result"]["tools"].clone();
+        let expected = match (draws, has_card) {
+            (true, true) => [READING, WRITING].concat(),
+            (true, false) => READING.to_vec(),
+            (false, _) => Vec::new(),
+        };
+        assert_eq!(viewed(&tools), BTreeSet::from_iter(expected), "{name}");
     }
 }
 
@@ -171,17 +195,6 @@ async fn only_clients_that_draw_pay_for_views() {
     assert_eq!(names, ["approval_show", "approval_decide"]);
     assert!(!without.to_string().contains("ui://"), "{without}");
     // The model is shown names, descriptions and schemas, all of which are the same.
-    let viewed: Vec<&str> = shown
-        .iter()
-        .filter(|tool| tool["_meta"]["ui"]["resourceUri"] == "ui://daysheet/view")
-        .map(|tool| tool["name"].as_str().unwrap())
-        .collect();
-    let expected = [
-        "mail_send", "mail_modify", "calendar_save", "calendar_delete", "calendar_respond",
-        "manage",
-    ];
-    assert_eq!(viewed.len(), expected.len());
-    assert!(expected.iter().all(|name| viewed.contains(name)), "{viewed:?}");
     let plain: Vec<Value> = shown
         .into_iter()
         .map(|mut tool| {
@@ -198,6 +211,9 @@ async fn only_clients_that_draw_pay_for_views() {
     let html = content["text"].as_str().unwrap();
     assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>"));
     assert!(html.len() < 60_000, "{}", html.len());
+    // Comments are left out.
+    let is_comment = |line: &str| line.starts_with("//") || line.contains("/**");
+    assert_eq!(html.lines().find(|line| is_comment(line)), None);
     // Nothing is loaded, no handler is in the markup, and texts never become markup.
     for banned in ["http:", "https:", " onclick=", "innerHTML", "eval(", "src="] {
         assert!(!html.contains(banned), "{banned}");

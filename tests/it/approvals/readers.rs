@@ -3,6 +3,7 @@
 
 use super::cards::draws;
 use super::*;
+use crate::support::ME;
 
 /// A way of reading a result, as measured in November 2026 or read in the source of a client.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +44,9 @@ async fn every_part_of_an_answer_reaches_every_model() {
         ("mail_read", json!({"ids": ["m1"]}), ["messages[1\t]", "<<<"]),
         ("mail_read", json!({"ids": ["m1", "m999"]}), ["there is no `m999`", "<<<"]),
         ("calendar_search", json!({"from": "2026-11-16", "limit": 1}), ["next: p", "events["]),
+        ("calendar_free", json!({"duration": "1h"}), ["slots[", "slots: "]),
+        ("brief", json!({}), ["warning: ", "needs_me["]),
+        ("mail_draft", json!({"account": ME, "body": "Hi."}), ["draft: ", "nothing was sent"]),
         ("lookup", json!({"kind": "nothing"}), ["`kind`", "one of"]),
     ];
     for capabilities in [json!({}), draws()] {

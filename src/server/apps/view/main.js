@@ -1,13 +1,17 @@
-// The course of the view: the handshake with the host, the look that the host asks for, and the
-// approval. Daysheet decides what waits; the view only shows it and passes a press of a button on.
+// The course of the view: the handshake with the host, the look that the host asks for, the answer,
+// and the approval. Daysheet decides what waits; the view shows it and passes on what was pressed.
 
 (() => {
   "use strict";
 
-  const { element } = Card;
+  const { element } = Elements;
   const main = document.getElementById("main");
   const root = document.documentElement;
   const TERMINAL = "run `daysheet approve` in a terminal";
+  /** The tools that need no approval, so that their answers are shown at once. */
+  const READS = main.dataset.reads.split(" ");
+  /** True if the settings allow cards. */
+  const HAS_CARDS = main.dataset.cards === "true";
   /** The context and the capabilities of the host; empty before the handshake. */
   let context = {};
   let capabilities = {};
@@ -21,7 +25,7 @@
 
   /** Shows an outcome, announced by screen readers, with elements below it. */
   function outcome(text, below = [], role = "status") {
-    const line = element("p", { role, tabindex: "-1", class: role }, Card.visible(text));
+    const line = element("p", { role, tabindex: "-1", class: role }, text);
     main.replaceChildren(
       element("section", { "aria-labelledby": "title" },
         element("h1", { id: "title", class: "small" }, "Daysheet"), line, ...below));
@@ -31,10 +35,46 @@
 
   const problem = (text, below) => outcome(text, below, "alert");
 
+  /** Returns the elements of an answer, or `null` if it has another form. Without `lists`, it needs
+   * days, messages or a draft. */
+  function drawn(text, lists = true) {
+    try {
+      const answer = Answer.read(text);
+      return answer && parts(answer, lists);
+    } catch {
+      // The text is shown as it is: it may be from another version of Daysheet.
+      return null;
+    }
+  }
+
+  function parts(answer, withLists) {
+    const { fields, tables, notes } = answer;
+    const week = Week.read(answer, input);
+    const draft = !week && Mail.drawDraft(answer, HAS_CARDS && capabilities.serverTools && send);
+    const body = week ? Week.draw(week, context, choose) : draft || Mail.draw(answer, context);
+    const lists = Object.entries({ ...tables, undrawn: week?.undrawn ?? [] })
+      .filter(([name, rows]) => rows.length && !(week ? Week.TABLES : Mail.TABLES).includes(name))
+      .map(([name, rows]) => Mail.rows(name, rows, context.locale, !body));
+    if (!body && !(withLists && lists.length)) return null;
+    // Of a single message, the id says nothing to a person.
+    const warning = tables.messages?.length === 1 ? fields.warning?.replace(/^m\d+: /, "") : fields.warning;
+    const made = [warning, fields.missing].filter(Boolean)
+      .map((one) => element("p", { class: "alert", role: "note", dir: "auto" }, one));
+    made.push(body || element("h1", { id: "title", class: "small" }, "Daysheet"), element("p", { id: "said", role: "status" }), ...lists);
+    if (fields.next || /^to fit /.test(fields.cut ?? "")) {
+      made.push(element("p", { class: "cut" }, "This is a part. Ask your assistant to go on."));
+    }
+    if (notes.length && !draft) {
+      made.push(element("details", {}, element("summary", {}, notes.length === 1 ? "1 note" : `${notes.length} notes`),
+        element("ul", {}, ...notes.map((note) => element("li", { dir: "auto" }, note)))));
+    }
+    return made;
+  }
+
   function show(text) {
-    main.replaceChildren(
-      element("section", { "aria-labelledby": "title" },
-        element("h1", { id: "title", class: "small" }, "Daysheet"), ...Card.answer(text)));
+    main.replaceChildren(...(drawn(text)
+      ?? [element("section", { "aria-labelledby": "title" },
+        element("h1", { id: "title", class: "small" }, "Daysheet"), ...Card.answer(text))]));
   }
 
   /** Returns the texts of a result. */
@@ -73,16 +113,72 @@
     }
   }
 
+  /** Puts a choice of the user into the conversation. Returns true if the host takes it. */
+  async function choose(text) {
+    const content = [{ type: "text", text }];
+    const said = document.getElementById("said");
+    try {
+      if (capabilities.message) {
+        const { isError } = await Rpc.request("ui/message", { role: "user", content });
+        if (isError) throw new Error("refused");
+        said.textContent = "Your choice is in the conversation.";
+        return true;
+      }
+      if (capabilities.updateModelContext) {
+        await Rpc.request("ui/update-model-context", { content });
+        said.textContent = "Your assistant gets your choice with your next message.";
+        return true;
+      }
+    } catch {
+      // The user can still say it.
+    }
+    said.textContent = `Tell your assistant: ${text}`;
+    return false;
+  }
+
   // The approval ---------------------------------------------------------------------
+
+  /** Sends a draft: the call waits, and the card asks. */
+  async function send(id) {
+    isPressed = true;
+    outcome("Waiting for Daysheet …");
+    const args = { id };
+    let text;
+    let waiting;
+    try {
+      text = texts(await call("mail_send", args));
+      waiting = await ask("approval_show", { tool: "mail_send", arguments: args });
+    } catch (error) {
+      if (error instanceof Refusal) problem("Daysheet does not send it:", Card.answer(error.message));
+      else problem(`No answer arrived (${error.message}). Nothing is sent without your approval; if it waits for that, ${TERMINAL}.`);
+      return;
+    }
+    if (waiting.state === "waiting") {
+      askUser(waiting, args);
+    } else {
+      outcome("Daysheet answers:", Card.answer(text));
+      await report(`The user pressed Send in the view. Result: ${text}`);
+    }
+  }
+
+  function askUser(waiting, args) {
+    main.replaceChildren(Card.approval(waiting, context, (decision) => decide(waiting, args, decision)));
+    if (isPressed) document.getElementById("title").focus();
+  }
 
   async function start(result) {
     const text = texts(result);
     const below = Card.answer(text);
+    const tool = context.toolInfo?.tool?.name;
+    // A host may name no tool, or put the name of the server before it.
+    if (tool === undefined ? drawn(text, false) : READS.some((name) => tool.endsWith(name))) {
+      show(text);
+      return;
+    }
     if (!capabilities.serverTools) {
       problem(`This program does not let a card call Daysheet. If the text below asks for your approval, ${TERMINAL}.`, below);
       return;
     }
-    const tool = context.toolInfo?.tool?.name;
     let waiting;
     try {
       waiting = await ask("approval_show", { ...(tool && { tool }), arguments: input });
@@ -90,12 +186,8 @@
       problem(`The card could not ask Daysheet (${error.message}). If the text below asks for your approval, ${TERMINAL}.`, below);
       return;
     }
-    if (waiting.state === "waiting") {
-      const args = input;
-      main.replaceChildren(Card.approval(waiting, context, (decision) => decide(waiting, args, decision)));
-    } else {
-      show(text);
-    }
+    if (waiting.state === "waiting") askUser(waiting, input);
+    else show(text);
   }
 
   async function decide({ word, tool }, args, decision) {

@@ -1,6 +1,6 @@
 // JSON-RPC 2.0 with the host of the view, over postMessage. Knows no tool and no page.
 //
-// The three scripts of the view become one inline script, so none of them may contain the tag that
+// The scripts of the view become one inline script, so none of them may contain the tag that
 // ends a script, and a name at the top level is visible to the files after it.
 
 const Rpc = (() => {
@@ -16,8 +16,9 @@ const Rpc = (() => {
   const notifications = new Map();
   let last = 0;
 
-  // The origin of the host is unknown in a sandboxed frame. The messages contain only arguments that
-  // the host sent, and the word of an approval, which the host passes on in any case.
+  // The origin of the host is unknown in a sandboxed frame. The messages contain only what the host
+  // sent, a time that the user chose, and the word of an approval, which the host passes on in any
+  // case.
   const post = (message) => host.postMessage({ jsonrpc: "2.0", ...message }, "*");
 
   /** Returns the result of a request. Throws an `Error` with the host's message, or if no answer

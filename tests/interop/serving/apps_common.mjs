@@ -133,5 +133,6 @@ export async function drawn(host, session, name, args, settings = {}) {
   const view = await host.mount({ server: session.app, tool: session.tool(name), ...settings });
   await view.tell("sendToolInput", { arguments: args });
   await view.tell("sendToolResult", got);
+  view.result = textOf(got);
   return view;
 }

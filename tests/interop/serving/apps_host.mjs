@@ -14,7 +14,7 @@ const POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
   + "img-src 'self' data:; media-src 'self' data:; connect-src 'none'";
 /** The capabilities of a host that can do everything that a view of Daysheet's needs. */
-export const ABLE = { serverTools: {}, updateModelContext: { text: {} } };
+export const ABLE = { serverTools: {}, updateModelContext: { text: {} }, message: { text: {} } };
 /** A theme in which a host sets some variables. The schema wants all of them, and `initial` leaves a
  * variable unset. */
 export const theme = (variables) => ({
@@ -33,7 +33,7 @@ const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</
 
 // Runs in the page of the host.
 function inPage() {
-  globalThis.mount = async ({ capabilities, context }) => {
+  globalThis.mount = async ({ capabilities, context, refusesMessages }) => {
     const frame = document.createElement("iframe");
     frame.setAttribute("sandbox", "allow-scripts");
     document.body.append(frame);
@@ -46,6 +46,7 @@ function inPage() {
       return got.result;
     });
     bridge.onupdatemodelcontext = async () => ({});
+    bridge.onmessage = async () => (refusesMessages ? { isError: true } : {});
     bridge.onsizechange = ({ height }) => {
       if (height) frame.style.height = `${height}px`;
     };
@@ -122,6 +123,13 @@ export class View {
       .map(([, one]) => one.params.content.map((block) => block.text).join("\n"));
   }
 
+  /** The texts that the view put into the conversation as the user's messages. */
+  get said() {
+    return this.messages
+      .filter(([from, one]) => from === "view" && one.method === "ui/message")
+      .map(([, one]) => one.params.content.map((block) => block.text).join("\n"));
+  }
+
   /** The methods of the view's messages, in order. */
   get methods() {
     return this.messages.filter(([from, one]) => from === "view" && one.method).map(([, one]) => one.method);
@@ -135,6 +143,11 @@ export class View {
   async sees(text) {
     await this.frame.locator("main").getByText(text).first().waitFor();
     return this.text();
+  }
+
+  /** Waits until an answer is drawn, or shown as text. */
+  async isDrawn() {
+    await this.frame.locator("#said, main pre").first().waitFor({ state: "attached" });
   }
 
   /** Waits until a card asks, and returns its text. */
@@ -174,9 +187,9 @@ export class View {
   }
 }
 
-/** Waits until a function returns something, at most five seconds. */
-export async function until(found) {
-  for (let looks = 0; looks < 100; looks += 1) {
+/** Waits until a function returns something, at most some seconds. */
+export async function until(found, seconds = 5) {
+  for (let looks = 0; looks < 20 * seconds; looks += 1) {
     const got = await found();
     if (got) return got;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -216,10 +229,12 @@ export class Host {
 
   /** Mounts the view for a call of `tool`. `server` answers the calls of the view: a function of the
    * tool and its arguments, which throws if the connection is lost. */
-  async mount({ server, tool, capabilities = ABLE, context = {}, width = 700, scheme = "light" }) {
+  async mount({
+    server, tool, capabilities = ABLE, context = {}, width = 700, scheme = "light", refusesMessages = false,
+  }) {
     const view = new View();
     view.server = server;
-    const page = await this.browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme });
+    const page = await this.browser.newPage({ viewport: { width, height: 2400 }, colorScheme: scheme });
     page.setDefaultTimeout(10_000);
     view.page = page;
     const expected = ["/", "/bridge.js", "/view", "/favicon.ico"].map((path) => this.base + path);
@@ -250,7 +265,7 @@ export class Host {
     await page.goto(this.base);
     await page.evaluate(inPage);
     await page.evaluate((settings) => mount(settings), {
-      capabilities,
+      capabilities, refusesMessages,
       context: {
         theme: scheme, locale: "en-GB", timeZone: "Europe/Berlin", displayMode: "inline",
         ...(tool && { toolInfo: { id: 1, tool } }), ...context,

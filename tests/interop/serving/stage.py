@@ -42,6 +42,18 @@ def check_in_node(checks, script, settings, before=""):
         raise RuntimeError(done.stderr[-1500:])
 
 
+def drawing(binary):
+    """What the scripts of MCP Apps need: an instance that may send mail over a sandbox, another one
+    that rules cards out, Chromium, and a folder for pictures."""
+    for module in ("apps_common.mjs", "apps_host.mjs"):
+        node_script(module)
+    base, otherwise = (
+        Instance(interop.Daysheet(binary, **more), "--sandbox", "--access", "send").base
+        for more in ({}, {"approve": "terminal"}))
+    return {"base": base, "otherwise": otherwise, "pictures": os.environ.get("PICTURES", ""),
+            "chromium": program("chromium", "google-chrome")}
+
+
 def node_script(name):
     """Node, and a script beside the packages that it needs."""
     here = os.path.dirname(os.path.abspath(__file__))

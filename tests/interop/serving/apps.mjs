@@ -9,7 +9,7 @@
 
 import { join } from "node:path";
 import {
-  HOSTILE, MIME, Session, accessible, account, check, drawn, harmless, part, result, same, textOf,
+  HOSTILE, MIME, Session, accessible, account, argumentsOf, check, drawn, found, harmless, part, result, same, textOf,
 } from "./apps_common.mjs";
 import { ABLE, Host, theme as themed, until } from "./apps_host.mjs";
 
@@ -332,6 +332,42 @@ async function hostileMail(host, session) {
   await view.sees("Nothing was done");
 }
 
+const ME = { account: "mira@example.com" };
+/** The other writes that need the user's yes, and what the card shows of them. */
+const KINDS = {
+  "unsubscribing": ["mail_modify", async (session) => ({
+    do: "unsubscribe", ids: [await found(session, "mail_search", { q: "from:ledgerline" })],
+  }), /Unsubscribe from.*cosima@ledgerline\.example/s],
+  "deleting for good": ["mail_modify", async (session) => ({
+    do: "delete", ids: [await found(session, "mail_search", { q: "from:ledgerline" })],
+  }), /Permanently delete 1 message.*cannot be undone/s],
+  "inviting somebody new": ["calendar_save", {
+    ...ME, events: [{ title: "Glaze", start: "2026-11-25 11:30", end: "12:00", people: ["zoe@example.org"] }], notify: "all",
+  }, /Glaze.*Never written to before\s+zoe@example\.org/s],
+  "forwarding an invitation": ["calendar_respond", async (session) => ({
+    id: await found(session, "calendar_search", { q: "rehearsal", from: "2026-11-16", to: "2026-11-30" }, /(e\d+)\t/),
+    response: "forward", to: ["zoe@example.org"],
+  }), /Vesper: rehearsal.*zoe@example\.org/s],
+  "an automatic reply": ["manage", { ...ME, kind: "auto_reply", op: "update", set: { status: "on", text: "I am away.", audience: "all" } },
+    /anybody who writes.*I am away\./s],
+  "a rule that hides mail": ["manage", { ...ME, kind: "rule", op: "create", set: { when: "from:jonas", then: "archive" } },
+    /from:jonas.*archive/s],
+};
+
+async function kinds(host, session) {
+  await session.model("mail_search", { limit: 3 });
+  for (const [name, [tool, args, shows]] of Object.entries(KINDS)) {
+    await part(name, async () => {
+      const view = await drawn(host, session, tool, await argumentsOf(args, session));
+      const shown = await view.asks();
+      check(`${name}: the card`, shows.test(shown), shown);
+      await view.press("refuse");
+      await view.sees("Nothing was done");
+      await view.page.close();
+    });
+  }
+}
+
 async function notWaiting(host, session) {
   const view = await drawn(host, session, "mail_modify", { do: "star", ids: ["m1"] });
   await view.sees(/star/);
@@ -369,7 +405,7 @@ await part("the host", async () => {
       check("the keyboard reaches Approve, which shows the focus", await view.reach("approve"));
       await view.page.keyboard.press("Enter");
     }),
-    refusing, words, reordered, twoSessions, losing, hostileMail, notWaiting,
+    refusing, words, reordered, twoSessions, losing, hostileMail, kinds, notWaiting,
     ...(at.pictures && { takePictures }),
   })]);
   account(host, 300);

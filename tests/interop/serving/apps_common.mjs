@@ -127,6 +127,17 @@ export class Session {
   }
 }
 
+/** Returns a part of an answer, by default the first id of a message. */
+export async function found(session, tool, args, part = /^ {2}(m\d+)/m) {
+  const answer = textOf(await session.model(tool, args));
+  const [, one] = part.exec(answer) ?? [];
+  if (!one) throw new Error(`${part} is not in ${answer}`);
+  return one;
+}
+
+/** Returns arguments, which may be a function of the session if they contain ids. */
+export const argumentsOf = (args, session) => (typeof args === "function" ? args(session) : args);
+
 /** Calls a tool as the model does, mounts the view, and sends it the arguments and the result. */
 export async function drawn(host, session, name, args, settings = {}) {
   const got = await session.model(name, args);

@@ -43,12 +43,12 @@ def check_in_node(checks, script, settings, before=""):
 
 
 def drawing(binary):
-    """What the scripts of MCP Apps need: an instance that may send mail over a sandbox, another one
+    """What the scripts of MCP Apps need: an instance that may do everything over a sandbox, another one
     that rules cards out, Chromium, and a folder for pictures."""
     for module in ("apps_common.mjs", "apps_host.mjs"):
         node_script(module)
     base, otherwise = (
-        Instance(interop.Daysheet(binary, **more), "--sandbox", "--access", "send").base
+        Instance(interop.Daysheet(binary, **more), "--sandbox", "--access", "full").base
         for more in ({}, {"approve": "terminal"}))
     return {"base": base, "otherwise": otherwise, "pictures": os.environ.get("PICTURES", ""),
             "chromium": program("chromium", "google-chrome")}

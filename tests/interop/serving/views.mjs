@@ -9,7 +9,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  HOSTILE, Session, accessible, account, check, drawn, harmless, part, result, same, textOf,
+  HOSTILE, Session, accessible, account, argumentsOf, check, drawn, found, harmless, part, result, same, textOf,
 } from "./apps_common.mjs";
 import { ABLE, Host, until } from "./apps_host.mjs";
 
@@ -57,15 +57,6 @@ const VIEWS = {
 };
 const IN_JSON = ["a week", "free times", "the brief", "an invitation"];
 
-/** Returns a part of an answer, by default the first id of a message. */
-async function found(session, tool, args, part = /^ {2}(m\d+)/m) {
-  const answer = textOf(await session.model(tool, args));
-  const [, one] = part.exec(answer) ?? [];
-  if (!one) throw new Error(`${part} is not in ${answer}`);
-  return one;
-}
-
-const argumentsOf = (args, session) => (typeof args === "function" ? args(session) : args);
 /** Handles depend on what was called before. */
 const steady = (text) => text.replace(/\b[demptu]\d+\b/g, "N");
 

@@ -44,8 +44,8 @@ async fn every_part_of_an_answer_reaches_every_model() {
         ("mail_read", json!({"ids": ["m1"]}), ["messages[1\t]", "<<<"]),
         ("mail_read", json!({"ids": ["m1", "m999"]}), ["there is no `m999`", "<<<"]),
         ("calendar_search", json!({"from": "2026-11-16", "limit": 1}), ["next: p", "events["]),
-        ("calendar_free", json!({"duration": "1h"}), ["slots[", "slots: "]),
-        ("brief", json!({}), ["warning: ", "needs_me["]),
+        ("calendar_free", json!({"duration": "1h"}), ["zone: ", "slots: "]),
+        ("brief", json!({}), ["needs_me", "brief of "]),
         ("mail_draft", json!({"account": ME, "body": "Hi."}), ["draft: ", "nothing was sent"]),
         ("lookup", json!({"kind": "nothing"}), ["`kind`", "one of"]),
     ];

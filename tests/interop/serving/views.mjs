@@ -144,6 +144,11 @@ async function facts(host, session) {
       return box.left >= day.left - 1 && box.right <= day.right + 1 && box.top >= day.top && box.bottom <= day.bottom + 1 && box.height >= 20;
     }));
     check(`${width} pixels: each event is inside its day`, inside);
+    const covered = await view.frame.evaluate(() => [...document.querySelectorAll(".event")].filter((one) => {
+      const { left, top } = one.getBoundingClientRect();
+      return document.elementFromPoint(left + 8, top + 8)?.closest(".event") !== one;
+    }).map((one) => one.textContent));
+    same(`${width} pixels: no event covers where another one begins`, covered, []);
     await view.page.close();
   }
   const month = await drawn(host, session, "calendar_search", { from: "2026-11-01", to: "2026-11-30", limit: 100 });
@@ -266,6 +271,7 @@ async function oddAnswers(host) {
     await view.isDrawn();
     const shown = await view.frame.locator("h1").innerText();
     same(`${name}: the title`, shown, title ?? "Daysheet");
+    if (name === "a time that is none") check(`${name}: the row is in a list`, (await view.text()).includes("Without a place in these days: 1"), await view.text());
     if (name.includes("of a message")) {
       const box = await view.frame.locator(".text").innerText();
       check(`${name}: all of it is text`, box.includes("events[2") && box.includes("evil0000>>>") && !box.includes("abcd1234"), box);

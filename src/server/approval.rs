@@ -77,7 +77,7 @@ impl ApprovalPage for PublicApprovalPage {
 /// The ways in which the user of a session can approve a write other than by a question of the
 /// client.
 #[derive(Clone)]
-pub(super) struct OutsideApproval {
+pub(super) struct StoredApproval {
     store: Store,
     /// True if the client draws a card with the write beside the call.
     has_card: bool,
@@ -97,12 +97,12 @@ pub(super) struct Waiting {
 }
 
 /// The user's decision on a write, or the wait for it.
-pub(super) enum OutsideAnswer {
+pub(super) enum StoredAnswer {
     Decided(Confirmation),
     Waiting(Waiting),
 }
 
-impl OutsideApproval {
+impl StoredApproval {
     /// Returns the ways that the settings allow, or `None` if they allow none here.
     pub(super) fn new(
         config: &Config,
@@ -132,7 +132,7 @@ impl OutsideApproval {
         &self,
         call: &str,
         request: &ApprovalRequest<'_>,
-    ) -> Result<OutsideAnswer> {
+    ) -> Result<StoredAnswer> {
         let text = |text: &str| shown(text, TextKind::Lines).into_owned();
         let write = WaitingWrite {
             call: call.to_owned(),
@@ -142,12 +142,12 @@ impl OutsideApproval {
         };
         let id = ApprovalId::of(&write);
         if let Some(decision) = self.store.take_decision(&id).await? {
-            return Ok(OutsideAnswer::Decided(confirmation(decision)));
+            return Ok(StoredAnswer::Decided(confirmation(decision)));
         }
         let (until, is_new) = self.store.await_approval(&write).await?;
         let until = Timestamp::from_second(until).unwrap_or_default();
         let reason = request.reason.to_owned();
-        Ok(OutsideAnswer::Waiting(Waiting { id, is_new, until, reason }))
+        Ok(StoredAnswer::Waiting(Waiting { id, is_new, until, reason }))
     }
 
     /// Returns true if the client draws a card with the write.

@@ -1,5 +1,5 @@
-//! Questions to the client of a running call: confirmation by elicitation, and approval outside the
-//! chat ([`OutsideApproval`]) where the client shows no questions.
+//! Questions to the client of a running call: confirmation by elicitation, and a stored
+//! approval ([`StoredApproval`]) where the client shows no questions.
 //!
 //! Clients of older protocol versions are sent a request, and the call waits. Since 2026-07-28
 //! servers cannot send requests: the call ends with the question, and the client repeats it with
@@ -26,7 +26,7 @@ use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::approval::{ApprovalPage, OutsideAnswer, OutsideApproval, Waiting, call_text};
+use super::approval::{ApprovalPage, StoredAnswer, StoredApproval, Waiting, call_text};
 use super::clients;
 use crate::store::{Store, TicketKind};
 
@@ -138,8 +138,8 @@ enum PageView {
 pub(super) struct ElicitingClient {
     peer: Peer<RoleServer>,
     questions: OpenQuestions,
-    /// The ways to approve outside the chat, if there are any.
-    outside: Option<OutsideApproval>,
+    /// The other ways to approve, if there are any.
+    stored: Option<StoredApproval>,
     /// The tool with its arguments.
     call: String,
     /// True if the client can show a question to its user.
@@ -157,7 +157,7 @@ pub(super) struct ElicitingClient {
     asked: OnceLock<String>,
     /// The question to end the call with.
     pending: Mutex<Option<EndQuestion>>,
-    /// The next step for the user if an approval outside the chat ends the call.
+    /// The next step for the user if a wait for approval ends the call.
     awaited: Mutex<Option<String>>,
 }
 
@@ -176,7 +176,7 @@ impl ElicitingClient {
         params: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         questions: &OpenQuestions,
-        outside: Option<OutsideApproval>,
+        stored: Option<StoredApproval>,
     ) -> std::result::Result<Self, ErrorData> {
         let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
         let call = call_text(&params.name, arguments);
@@ -191,7 +191,7 @@ impl ElicitingClient {
         Ok(Self {
             peer: context.peer.clone(),
             questions: questions.clone(),
-            outside,
+            stored,
             call,
             can_show: elicitation.as_ref().is_some_and(|can| can.url.is_some()),
             // A client that declares neither form nor URL mode supports forms.
@@ -284,7 +284,7 @@ impl ElicitingClient {
 
     /// Returns true if the client draws a card with a write that waits.
     fn has_card(&self) -> bool {
-        self.outside.as_ref().is_some_and(OutsideApproval::has_card)
+        self.stored.as_ref().is_some_and(StoredApproval::has_card)
     }
 
     /// Lets the call end with the next step for the user.
@@ -294,37 +294,37 @@ impl ElicitingClient {
         Confirmation::Later
     }
 
-    /// Asks for approval outside the chat: shows the page, and waits while it is open.
-    async fn approve_outside(
+    /// Asks for approval without a question: shows the page, and waits while it is open.
+    async fn approve_stored(
         &self,
-        outside: &OutsideApproval,
+        stored: &StoredApproval,
         request: &ApprovalRequest<'_>,
     ) -> Result<Confirmation> {
-        let waiting = match outside.begin(&self.call, request).await? {
-            OutsideAnswer::Decided(answer) => return Ok(answer),
-            OutsideAnswer::Waiting(waiting) => waiting,
+        let waiting = match stored.begin(&self.call, request).await? {
+            StoredAnswer::Decided(answer) => return Ok(answer),
+            StoredAnswer::Waiting(waiting) => waiting,
         };
         // The client draws the card when the call ends. Two ways at once would confuse.
-        let page = outside.page().filter(|_| !outside.has_card());
+        let page = stored.page().filter(|_| !stored.has_card());
         let view = match page {
             Some(page) => self.show_approval(page, &waiting).await?,
             None => PageView::Unseen,
         };
         match view {
             PageView::Open => {
-                if let Some(answer) = outside.wait(&waiting).await? {
+                if let Some(answer) = stored.wait(&waiting).await? {
                     return Ok(answer);
                 }
             }
             PageView::Declined => {
-                outside.refuse(&waiting).await?;
+                stored.refuse(&waiting).await?;
                 return Ok(Confirmation::No);
             }
             PageView::Requested => return Ok(Confirmation::Later),
             PageView::Unseen => {}
         }
         let is_open = matches!(view, PageView::Open);
-        Ok(self.end_waiting(outside.next_step(&waiting, is_open).await?))
+        Ok(self.end_waiting(stored.next_step(&waiting, is_open).await?))
     }
 
     /// Shows the page of an approval: by the client, which may be on another machine than this
@@ -415,11 +415,11 @@ impl ClientPrompts for ElicitingClient {
     }
 
     async fn approve(&self, request: &ApprovalRequest<'_>) -> Confirmation {
-        match &self.outside {
-            Some(outside) if !self.can_ask => {
+        match &self.stored {
+            Some(stored) if !self.can_ask => {
                 // An error ends the call like a wait, because nothing may be written without
                 // approval.
-                let answer = self.approve_outside(outside, request).await;
+                let answer = self.approve_stored(stored, request).await;
                 answer.unwrap_or_else(|error| self.end_waiting(error.to_string()))
             }
             _ => self.confirm(request.question).await,
@@ -431,7 +431,7 @@ impl ClientPrompts for ElicitingClient {
     }
 
     fn can_approve(&self) -> bool {
-        self.can_ask || self.outside.is_some()
+        self.can_ask || self.stored.is_some()
     }
 
     fn awaited_approval(&self) -> Option<String> {

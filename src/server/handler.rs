@@ -27,7 +27,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::Instrument;
 use tracing::field::Empty;
 
-use super::approval::{ApprovalPage, OutsideApproval, PublicApprovalPage};
+use super::approval::{ApprovalPage, PublicApprovalPage, StoredApproval};
 #[cfg(feature = "http")]
 use super::client_session::SharedState;
 use super::clients::FORMAT;
@@ -243,9 +243,8 @@ impl ServerHandler for Server {
         }
         let server = self.clone();
         let (config, store) = (self.pipeline.config(), self.pipeline.store());
-        let outside = OutsideApproval::new(config, store, self.page.clone(), has_cards);
-        let client =
-            elicitation::ElicitingClient::new(&params, &context, &self.questions, outside)?;
+        let stored = StoredApproval::new(config, store, self.page.clone(), has_cards);
+        let client = elicitation::ElicitingClient::new(&params, &context, &self.questions, stored)?;
         let client = Arc::new(client);
         let (caller, format) = (client.clone(), self.format_of(&context));
         let asked = context.meta.get(result::STATS).is_some_and(|wanted| wanted == true);

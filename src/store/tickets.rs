@@ -26,7 +26,7 @@ pub enum TicketKind {
     PageLink,
     /// A session on the pages.
     PageSession,
-    /// A write that waits for the user's approval outside the chat.
+    /// A write that waits for the user's approval.
     WaitingWrite,
     /// The user's decision on such a write.
     Decision,

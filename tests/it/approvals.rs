@@ -1,4 +1,4 @@
-//! Approval outside the chat, for clients that show no questions: the answer of the waiting call,
+//! Approval for clients that show no questions: the answer of the waiting call,
 //! the decision, and its one use. The page itself is tested in `tests/http/approvals.rs`.
 
 mod cards;

@@ -48,7 +48,7 @@ pub trait ClientPrompts: Send + Sync {
     }
 
     /// Asks the user to approve a write that requires approval. A caller without questions may ask
-    /// outside the chat.
+    /// on a card, on a page or in a terminal.
     async fn approve(&self, request: &ApprovalRequest<'_>) -> Confirmation {
         self.confirm(request.question).await
     }
@@ -69,7 +69,7 @@ pub trait ClientPrompts: Send + Sync {
         self.can_ask()
     }
 
-    /// Returns the next step for the user if an approval outside the chat ended the call.
+    /// Returns the next step for the user if a wait for approval ended the call.
     fn awaited_approval(&self) -> Option<String> {
         None
     }

@@ -104,7 +104,7 @@ pub(crate) struct GuardedWrite<'a> {
     /// The question to the user, without the new recipients: plain lines, the same for
     /// the same call. Untrusted text in it is cleaned and short.
     pub(crate) question: String,
-    /// The outgoing text, for an approval outside the chat.
+    /// The outgoing text, for approval without a question.
     pub(crate) content: String,
     pub(crate) asks: AskPolicy,
     /// The account whose sent mail determines who is new; any account if `None`.

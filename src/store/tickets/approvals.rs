@@ -1,4 +1,4 @@
-//! Approvals outside the chat: a write waits for the user's decision, which counts for one
+//! Stored approvals: a write waits for the user's decision, which counts for one
 //! repetition of the same call.
 //!
 //! A waiting write and its decision are two tickets under the same id, a digest of the call and of

@@ -88,6 +88,8 @@ pub struct RateLimiter {
     /// The provider's name in commands.
     provider: &'static str,
     title: &'static str,
+    /// The way to sign in again.
+    sign_in: String,
     in_flight: Semaphore,
     share: UpstreamShare,
     /// The time for which the effect of a write is looked up after its response was lost.
@@ -113,6 +115,7 @@ impl RateLimiter {
             tokens,
             provider,
             title,
+            sign_in: services.sign_in(provider),
             in_flight: Semaphore::new(in_flight),
             share: services.share.clone(),
             look: services.look,
@@ -323,15 +326,17 @@ impl RateLimiter {
 
     /// Adds the next step to an error that is final here.
     pub fn advise(&self, error: Error) -> Error {
-        if error.next_step().is_some() {
-            return error;
+        if let Some(next) = error.next_step() {
+            // The table of refusals leaves open how to sign in.
+            let next = next.replace("run {add}", &self.sign_in);
+            return error.next(next);
         }
         match error.kind() {
             ErrorKind::Provider(401) => Error::new(
                 ErrorKind::Auth,
                 format!("{} rejects this account's sign-in", self.title),
             )
-            .next(format!("run `daysheet account add {}`", self.provider)),
+            .next(self.sign_in.clone()),
             ErrorKind::RateLimited(Some(wait)) if wait >= DAY => {
                 error.next("try again in a day or later, or ask for fewer items")
             }

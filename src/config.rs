@@ -358,6 +358,7 @@ impl Config {
             retry: self.retry,
             clock: self.clock.clone(),
             share: UpstreamShare::default(),
+            connect: self.pages.as_ref().and_then(|pages| pages.join("connect/").ok()),
         }
     }
 

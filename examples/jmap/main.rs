@@ -46,6 +46,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         retry: Duration::from_millis(250),
         clock: Clock::system(),
         share: UpstreamShare::default(),
+        connect: None,
     };
     let mailbox = JmapMailbox::new(&services, TokenSource::fixed(&token), &session)?;
 

@@ -566,8 +566,8 @@ fn error_of(service: &GoogleService, seen: FailureInfo, body: &Value) -> Error {
                 RefusalMeaning::Withdrawn => ErrorKind::Auth,
                 _ => ErrorKind::Provider(seen.status),
             };
-            let next = known.next.replace("{add}", "`daysheet account add google`");
-            Error::new(kind, known.why).next(next.replace("{api}", &enabling(service, summary)))
+            let next = known.next.replace("{api}", &enabling(service, summary));
+            Error::new(kind, known.why).next(next)
         }
         403 if reason == "forbiddenForNonOrganizer" => Error::new(
             ErrorKind::Provider(403),

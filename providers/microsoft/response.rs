@@ -218,8 +218,7 @@ fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
                 RefusalMeaning::Withdrawn => ErrorKind::Auth,
                 _ => ErrorKind::Provider(status),
             };
-            let next = known.next.replace("{add}", "`daysheet account add microsoft`");
-            Error::new(kind, known.why).next(next)
+            Error::new(kind, known.why).next(known.next)
         }
         404 => Error::new(ErrorKind::NotFound, "Outlook has no such item"),
         409 | 412 if status == 412 || is(&["ErrorIrresolvableConflict"]) => {

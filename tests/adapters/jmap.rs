@@ -262,6 +262,7 @@ async fn scripted(
         retry: Duration::from_millis(250),
         clock: clock::clock(),
         share: UpstreamShare::default(),
+        connect: None,
     };
     let session = format!("{}/session", tap.base);
     let mailbox = JmapMailbox::new(&services, TokenSource::fixed("the-token"), &session).unwrap();

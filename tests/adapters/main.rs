@@ -8,6 +8,7 @@
 //! | `gmail_writes`, `google_calendar` | Google's adapters | 3, 16, 19–21, 24 |
 //! | `conformance` | conformance of every adapter to the port | 18, 19 |
 //! | `jmap` | the example of a third provider, over its own small server | 18, 19 |
+//! | `limiter` | waits, and the next steps of errors | |
 //! | `net` | the HTTPS client, over responses of all kinds | 16 |
 //! | `sandboxed` | both over the sandbox, step by step | 19–21, 24 |
 //! | `outlook`, `outlook_writes`, `outlook_calendar` | Microsoft's adapters | 16, 19–21, 24 |
@@ -40,6 +41,7 @@ mod event_columns;
 mod gmail_writes;
 mod google_calendar;
 mod jmap;
+mod limiter;
 mod net;
 mod outlook;
 mod outlook_calendar;

@@ -1203,23 +1203,3 @@ async fn google_people_are_read_from_all_pages() {
         }
     }
 }
-
-#[test]
-fn retry_after_is_read_as_seconds_or_date() {
-    let now: jiff::Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
-    for (value, seconds) in [
-        ("7", Some(7)),
-        (" 120 ", Some(120)),
-        ("99999999999", Some(86_400)),
-        ("Tue, 03 Feb 2099 17:05:30 GMT", Some(86_400)),
-        ("Tue, 03 Feb 2026 17:05:30 GMT", Some(30)),
-        ("Tue, 03 Feb 2026 17:04:30 GMT", Some(0)),
-        ("soon", None),
-    ] {
-        assert_eq!(
-            daysheet_providers::limiter::retry_after(value, now),
-            seconds.map(Duration::from_secs),
-            "{value}"
-        );
-    }
-}

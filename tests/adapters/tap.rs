@@ -399,6 +399,7 @@ impl Tapped {
             retry: Duration::from_millis(250),
             clock: clock::clock(),
             share: UpstreamShare::default(),
+            connect: None,
         };
         let at = if provider == "google" { &GOOGLE } else { &MICROSOFT };
         let sign_in = sandbox.as_ref().map(|sandbox| (User::nobody(sandbox.base()), at, scopes));

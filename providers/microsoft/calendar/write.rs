@@ -531,9 +531,10 @@ pub fn calendar_error(error: Error) -> Error {
             "Outlook does not let you change this: the calendar may be read-only, or the sign-in \
              may lack calendar permissions",
         )
-        .next(
-            "choose a calendar with access owner or writer, or run `daysheet account add microsoft`",
-        ),
+        .next(format!(
+            "choose a calendar with access owner or writer, or {}",
+            error.next_step().unwrap_or("sign in again")
+        )),
         ErrorKind::Network | ErrorKind::Timeout => {
             Error::new(error.kind(), error.message()).next("check before retrying")
         }

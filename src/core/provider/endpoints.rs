@@ -82,4 +82,17 @@ pub struct ServiceSettings {
     pub clock: Clock,
     /// The share of the process's requests that these adapters may use.
     pub share: UpstreamShare,
+    /// The page on which people connect accounts, with `/` at its end; `None` if they do so by a
+    /// command.
+    pub connect: Option<Url>,
+}
+
+impl ServiceSettings {
+    /// Returns the way to sign an account of this provider in, as `run …` or `open …`.
+    pub fn sign_in(&self, provider: &str) -> String {
+        match self.connect.as_ref().and_then(|page| page.join(provider).ok()) {
+            Some(page) => format!("open {page}"),
+            None => format!("run `daysheet account add {provider}`"),
+        }
+    }
 }

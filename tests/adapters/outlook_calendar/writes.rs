@@ -467,7 +467,7 @@ async fn write_is_retried_only_when_nothing_was_done() {
             Some(ErrorKind::Provider(403)),
             "Outlook does not let you change this: the calendar may be read-only, or the sign-in \
              may lack calendar permissions: choose a calendar with access owner or writer, or run \
-             `daysheet account add microsoft`";
+             `daysheet account add microsoft` and allow all permissions";
         respond(500, &error("InternalServerError", "Oops.")), 1, Some(ErrorKind::Network),
             "Outlook answered with status 500: `Oops`; whether it was done is unknown: check \
              before retrying";

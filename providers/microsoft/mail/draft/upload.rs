@@ -213,14 +213,15 @@ impl FileUpload<'_> {
             .body(piece.to_vec());
         let answer = self.exchange(request).await?;
         let made = answer.status() == 201;
-        let progress = answer.some_json()?.unwrap_or_default();
+        let progress = answer.some_json().map_err(|error| self.graph.limiter.advise(error))?;
+        let progress = progress.unwrap_or_default();
         Ok(if made { total } else { next_expected(&progress).unwrap_or(to) })
     }
 
     /// Returns the beginning of the missing part.
     async fn missing(&self) -> Result<usize> {
         let answer = self.exchange(self.graph.http.get(self.url.clone())).await?;
-        let progress = answer.json()?;
+        let progress = answer.json().map_err(|error| self.graph.limiter.advise(error))?;
         Ok(next_expected(&progress).unwrap_or(self.bytes.len()))
     }
 

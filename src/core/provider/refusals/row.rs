@@ -19,7 +19,8 @@ pub struct KnownRefusal {
     pub why: &'static str,
     /// The next step. Its callers replace `{add}` by the command that signs in, `{setup}` by the
     /// page about the OAuth client, `{client_id}` by a variable, `{api}` by the way to enable APIs,
-    /// `{consent}` by the page on which an administrator consents. `{add}` follows `run `.
+    /// `{consent}` by the page on which an administrator consents. `{add}` follows `run `, because a
+    /// server has a page instead.
     pub next: &'static str,
     /// The effect of a refused refresh on the grant.
     pub end: RefusalMeaning,

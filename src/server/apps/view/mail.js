@@ -98,7 +98,7 @@ const Mail = (() => {
   /** Returns the draft of an answer of mail_draft, or `null`. `send` gets its id when the user
    * presses the button. */
   function drawDraft(answer, send) {
-    const { draft, from, to, cc, bcc, subject, attached, quote, signature, text } = answer.fields;
+    const { draft, from, to, cc, bcc, subject, attached, quote, text } = answer.fields;
     if (!draft || from === undefined) return null;
     const made = element("section", { class: "card", "aria-labelledby": "title" },
       element("h1", { id: "title", class: "small" }, "Draft"),
@@ -106,7 +106,6 @@ const Mail = (() => {
       terms([["From", from], ["To", to || "nobody yet"], ["Cc", cc], ["Bcc", bcc], ["Attached", attached]]));
     const body = Answer.body(answer, { block: text, text });
     if (body.length) made.append(...textBox(body, "subject", HINT));
-    if (signature === "yes") made.append(element("p", { class: "quiet" }, "The signature follows the text."));
     if (quote && quote !== "none") made.append(element("p", { class: "quiet", dir: "auto" }, `The quoted message follows: ${quote}`));
     // What an edit removed, or a service changed, has to be read before it is sent.
     made.append(...answer.notes.filter((note) => !SENDS.test(note))
@@ -128,10 +127,10 @@ const Mail = (() => {
     const rest = Object.entries(Week.words(cells, locale)).filter(([column]) => column !== head && !INTERNAL.includes(column));
     const title = head ? [element("strong", { dir: "auto" }, String(cells[head]))] : [];
     return element("li", {}, ...title, terms(rest.map(([column, cell]) => {
-        if (column === "date") return ["date", date(cell, locale)];
-        if (column === "warn") return ["warnings", warnings(cell), { class: "new" }];
-        return [column === "start" ? "when" : column.replaceAll("_", " "), cell];
-      })));
+      if (column === "date") return ["date", date(cell, locale)];
+      if (column === "warn") return ["warnings", warnings(cell), { class: "new" }];
+      return [column === "start" ? "when" : column.replaceAll("_", " "), cell];
+    })));
   }
 
   /** Returns a table as a list that is folded unless `isOpen`. */

@@ -377,7 +377,7 @@ impl StoreEngine {
                 }
                 sqlx::Error::Io(error) => {
                     return self
-                        .explained(format_args!("does not respond ({})", error.kind()), DOWN);
+                        .explained(format_args!("does not respond ({})", error.kind()), UNREACHED);
                 }
                 sqlx::Error::Tls(_) => (
                     "cannot be reached over TLS",
@@ -409,6 +409,9 @@ impl std::fmt::Display for StoreEngine {
 const RESTORE: &str = "restore it from a backup, or move it away and sign in again";
 
 const DOWN: &str = "try again; if it persists, check that the server runs and can be reached";
+/// The next step if no server is at the address.
+const UNREACHED: &str =
+    "try again; if it persists, check that the server runs, and its address in DAYSHEET_DATABASE";
 
 /// Limits an operation to [`ANSWER`]. If it takes longer, the connection counts as lost.
 async fn in_time<T>(asked: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {

@@ -28,7 +28,7 @@ const VIEWS = {
   "clashes": ["calendar_search", { q: "is:clash", from: "2026-11-16", to: "2026-11-30" }],
   "the first page": ["calendar_search", { from: "2026-11-16", to: "2026-11-18", limit: 9 }],
   "the second page": ["calendar_search", async (session) => ({ cursor: await found(session, "calendar_search", { from: "2026-11-16", to: "2026-11-18", limit: 9 }, /^next: (p\d+)/m) })],
-  "a budget": ["calendar_search", { from: "2026-11-16", to: "2026-11-18", budget: 500 }],
+  "a budget": ["calendar_search", { from: "2026-11-16", to: "2026-12-06", budget: 700 }],
   "an event by its id": ["calendar_search", async (session) => ({ ids: [await found(session, "calendar_search", { q: "choir", from: "2026-11-16", to: "2026-11-16" }, /(e\d+)\t/)] })],
   "series": ["calendar_search", { series: true, from: "2026-11-16", to: "2026-11-17" }],
   "columns without ends": ["calendar_search", { from: "2026-11-16", to: "2026-11-16", fields: ["title", "start"] }],
@@ -129,6 +129,12 @@ async function sameInJson(name, host, session) {
 
 // Choosing and sending -------------------------------------------------------------
 
+/** Returns the events whose beginning is covered. */
+const covered = (view) => view.frame.evaluate(() => [...document.querySelectorAll(".event")].filter((one) => {
+  const { left, top } = one.getBoundingClientRect();
+  return document.elementFromPoint(left + 8, top + 8)?.closest(".event") !== one;
+}).map((one) => one.textContent));
+
 async function facts(host, session) {
   for (const width of [700, 390]) {
     const view = await drawn(host, session, ...WEEK, { width });
@@ -144,11 +150,7 @@ async function facts(host, session) {
       return box.left >= day.left - 1 && box.right <= day.right + 1 && box.top >= day.top && box.bottom <= day.bottom + 1 && box.height >= 20;
     }));
     check(`${width} pixels: each event is inside its day`, inside);
-    const covered = await view.frame.evaluate(() => [...document.querySelectorAll(".event")].filter((one) => {
-      const { left, top } = one.getBoundingClientRect();
-      return document.elementFromPoint(left + 8, top + 8)?.closest(".event") !== one;
-    }).map((one) => one.textContent));
-    same(`${width} pixels: no event covers where another one begins`, covered, []);
+    same(`${width} pixels: no event covers where another one begins`, await covered(view), []);
     await view.page.close();
   }
   const month = await drawn(host, session, "calendar_search", { from: "2026-11-01", to: "2026-11-30", limit: 100 });
@@ -287,6 +289,16 @@ async function oddAnswers(host) {
   same("a large answer is shown whole", await view.frame.locator(".event").count(), 2000);
 }
 
+/** Events at the same time are side by side; a later one leaves the title of an earlier one in sight. */
+async function crowded(host) {
+  const times = ["09h00\t12h00", "09h00\t10h00", "09h15\t11h00", "10h15\t10h30", "11h30\t13h00"];
+  const rows = times.map((time, at) => `  e${at}\tMon 2026-11-16 ${time}\tx${at}`).join("\n");
+  const view = await host.mount({ server: async () => result("{}") });
+  await view.tell("sendToolResult", result(`events[${times.length}\t]{id\tstart\tend\ttitle}:\n${rows}`));
+  await view.isDrawn();
+  same("crowded events: none covers where another one begins", await covered(view), []);
+}
+
 /** Mail and events whose every text tries to break out. */
 async function hostileAnswers(host) {
   const session = await Session.open(at.hostile);
@@ -372,7 +384,7 @@ await part("the views", async () => {
     for (const [name, steps] of Object.entries(parts)) await part(name, () => steps(host, session));
   };
   await Promise.all([
-    lane({ facts, choosing, sending, oddAnswers }),
+    lane({ facts, choosing, sending, oddAnswers, crowded }),
     part("without cards", () => withoutCards(terminal)),
     lane({ hostileAnswers, ...(at.pictures && { takePictures }) }),
     lane({ looking }),

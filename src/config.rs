@@ -318,13 +318,19 @@ impl Config {
     /// Returns the page for connecting an account of `provider`, with the suggestions in `with`;
     /// `None` unless HTTP is served.
     pub fn connect_page(&self, provider: &str, with: &[(&str, Option<&str>)]) -> Option<Url> {
-        let mut page = self.pages.as_ref()?.join("connect/").ok()?.join(provider).ok()?;
+        let mut page = self.connect_pages()?.join(provider).ok()?;
         let with = with.iter().filter_map(|(name, value)| Some((name, (*value)?)));
         let query =
             url::form_urlencoded::Serializer::new(String::new()).extend_pairs(with).finish();
         // An empty query would leave a `?` at the end of the URL.
         page.set_query(Some(query.as_str()).filter(|query| !query.is_empty()));
         Some(page)
+    }
+
+    /// Returns the URL below which each provider's page for connecting accounts is, if there are
+    /// such pages.
+    fn connect_pages(&self) -> Option<Url> {
+        self.pages.as_ref()?.join("connect/").ok()
     }
 
     /// Stores the state in the PostgreSQL database at this URL, given by `option` of the command
@@ -358,7 +364,7 @@ impl Config {
             retry: self.retry,
             clock: self.clock.clone(),
             share: UpstreamShare::default(),
-            connect: self.pages.as_ref().and_then(|pages| pages.join("connect/").ok()),
+            connect: self.connect_pages(),
         }
     }
 

@@ -82,8 +82,8 @@ pub struct ServiceSettings {
     pub clock: Clock,
     /// The share of the process's requests that these adapters may use.
     pub share: UpstreamShare,
-    /// The page on which people connect accounts, with `/` at its end; `None` if they do so by a
-    /// command.
+    /// The URL below which each provider's page for connecting accounts is, with `/` at its end;
+    /// `None` if people do so by a command.
     pub connect: Option<Url>,
 }
 

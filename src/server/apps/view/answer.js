@@ -94,6 +94,9 @@ const Answer = (() => {
     }
   }
 
+  /** Returns true if rows follow on a page, or did not fit into the budget. */
+  const isPart = ({ fields }) => Boolean(fields.next) || /^to fit /.test(fields.cut ?? "");
+
   /** Returns the pieces of a line in a block. Behind the word of the fence, which the sender of the
    * text cannot know, Daysheet speaks: in a line of its own, or up to a bracket. */
   function pieces(line, word) {
@@ -126,5 +129,5 @@ const Answer = (() => {
     return { at: date + (isDay ? 0 : (hour * 60 + Number(minute)) * 60_000), isDay, offset, other };
   }
 
-  return { read, body, time };
+  return { read, isPart, body, time };
 })();

@@ -24,17 +24,17 @@ const Elements = (() => {
   /** Returns a text of at most so many UTF-16 units; never cuts a surrogate pair. */
   const first = (text, most) => text.slice(0, /[\ud800-\udbff]/.test(text[most - 1] ?? "") ? most - 1 : most);
 
-  const counted = (number) => number.toLocaleString("en");
+  /** Returns the note on a text that was cut, or nothing; `hint` names the way to the whole text. */
+  function cutNote(shown, all, hint) {
+    const count = (number) => number.toLocaleString("en");
+    return shown < all ? `Only the first ${count(shown)} of ${count(all)} characters are shown here. ${hint}` : "";
+  }
 
-  /** Returns a text that is short enough to show, and a note if it was cut; `hint` names the way to
-   * the whole text. */
+  /** Returns a text that is short enough to show, and a note if it was cut. */
   function cut(text, hint) {
     const whole = visible(String(text));
     const shown = first(whole, LONGEST);
-    const note = shown.length < whole.length
-      ? `Only the first ${counted(shown.length)} of ${counted(whole.length)} characters are shown here. ${hint}`
-      : "";
-    return { shown, note };
+    return { shown, note: cutNote(shown.length, whole.length, hint) };
   }
 
   /** Returns a box with the pieces of a long text, labelled by the element with the id `labelledBy`. */
@@ -48,8 +48,8 @@ const Elements = (() => {
       box.append(isOurs ? element("em", {}, shown) : visible(shown));
     }
     const all = pieces.reduce((sum, { text }) => sum + text.length, 0);
-    const note = `Only the first ${counted(LONGEST)} of ${counted(all)} characters are shown here. ${hint}`;
-    return all > LONGEST ? [box, element("p", { class: "cut" }, note)] : [box];
+    const note = cutNote(LONGEST - left, all, hint);
+    return note ? [box, element("p", { class: "cut" }, note)] : [box];
   }
 
   /** Returns a list of terms; pairs without a text are left out. */

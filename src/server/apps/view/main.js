@@ -23,12 +23,13 @@
 
   // Output ---------------------------------------------------------------------------
 
+  const heading = () => element("h1", { id: "title", class: "small" }, "Daysheet");
+
   /** Shows an outcome, announced by screen readers, with elements below it. */
   function outcome(text, below = [], role = "status") {
     const line = element("p", { role, tabindex: "-1", class: role }, text);
     main.replaceChildren(
-      element("section", { "aria-labelledby": "title" },
-        element("h1", { id: "title", class: "small" }, "Daysheet"), line, ...below));
+      element("section", { "aria-labelledby": "title" }, heading(), line, ...below));
     // Without the button, the keyboard would start again at the top of the host's page.
     if (isPressed) line.focus();
   }
@@ -60,8 +61,8 @@
     const warning = tables.messages?.length === 1 ? fields.warning?.replace(/^m\d+: /, "") : fields.warning;
     const made = [warning, fields.missing].filter(Boolean)
       .map((one) => element("p", { class: "alert", role: "note", dir: "auto" }, one));
-    made.push(body || element("h1", { id: "title", class: "small" }, "Daysheet"), element("p", { id: "said", role: "status" }), ...lists);
-    if (fields.next || /^to fit /.test(fields.cut ?? "")) {
+    made.push(body || heading(), element("p", { id: "said", role: "status" }), ...lists);
+    if (Answer.isPart(answer)) {
       made.push(element("p", { class: "cut" }, "This is a part. Ask your assistant to go on."));
     }
     if (notes.length && !draft) {
@@ -73,8 +74,7 @@
 
   function show(text) {
     main.replaceChildren(...(drawn(text)
-      ?? [element("section", { "aria-labelledby": "title" },
-        element("h1", { id: "title", class: "small" }, "Daysheet"), ...Card.answer(text))]));
+      ?? [element("section", { "aria-labelledby": "title" }, heading(), ...Card.answer(text))]));
   }
 
   /** Returns the texts of a result. */

@@ -91,10 +91,11 @@ const Week = (() => {
   }
 
   /** Returns the days to draw, and the time before which the first one is not covered. */
-  function readDays({ notes, tables, fields }, entries, input) {
+  function readDays(answer, entries, input) {
+    const { notes, tables } = answer;
     const [, from, hour, minute, to] = readRange(notes);
-    const isPart = fields.next || tables.slots || !from || notes.some((note) => PARTIAL.test(note))
-      || /^to fit /.test(fields.cut ?? "") || SELECTION.some((name) => input[name] !== undefined);
+    const isPart = Answer.isPart(answer) || tables.slots || !from || notes.some((note) => PARTIAL.test(note))
+      || SELECTION.some((name) => input[name] !== undefined);
     if (isPart) {
       return { days: [...new Set(entries.map((one) => dayOf(one.start)))].sort((a, b) => a - b) };
     }

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import {
   HOSTILE, Session, accessible, account, argumentsOf, check, drawn, found, harmless, part, result, same, textOf,
 } from "./apps_common.mjs";
-import { ABLE, Host, until } from "./apps_host.mjs";
+import { Host, until } from "./apps_host.mjs";
 
 const at = JSON.parse(process.argv[2]);
 
@@ -50,7 +50,7 @@ const VIEWS = {
     id: await found(session, "mail_draft", { account: "mira@example.com", to: ["zoe@example.org"], subject: "Bags", body: "Hello" }, /(d\d+)/),
   })],
   "a draft without recipients": ["mail_draft", { account: "mira@example.com", subject: "Bags", body: "constructor" }],
-  "a long reply": ["mail_draft", async (session) => ({ ...(await VIEWS["an invitation"][1](session)).ids.reduce((_, id) => ({ mode: "reply", id }), {}),
+  "a long reply": ["mail_draft", async (session) => ({ mode: "reply", id: (await VIEWS["an invitation"][1](session)).ids[0],
     body: "This line has forty characters, and ends.\n\n".repeat(12) })],
   "a discarded draft": ["mail_draft", async (session) => ({ mode: "discard", id: await found(session, "mail_draft", { account: "mira@example.com", subject: "Away", body: "x" }, /(d\d+)/) })],
   "an unknown id": ["mail_read", { ids: ["m999"] }],
@@ -357,8 +357,8 @@ async function looking(host, session) {
 }
 
 async function takePictures(host, session) {
-  const [draft] = [["mail_draft", { ...DRAFT, subject: "Two bags for the workshop", body: "Hello,\n\nplease put two bags aside for us.\n\nMira" }]];
-  const pictures = { week: WEEK, free: SLOTS, message: VIEWS["a message with warnings"], draft };
+  const draft = ["mail_draft", { ...DRAFT, subject: "Two bags for the workshop", body: "Hello,\n\nplease put two bags aside for us.\n\nMira" }];
+  const pictures = { week: WEEK, message: VIEWS["a message with warnings"], draft };
   for (const scheme of ["light", "dark"]) {
     for (const [name, [tool, args]] of Object.entries(pictures)) {
       const view = await drawn(host, session, tool, await argumentsOf(args, session), { scheme, width: name === "week" ? 760 : 560 });

@@ -62,16 +62,27 @@ const Elements = (() => {
     return list;
   }
 
-  /** Returns a time, or two times as a range, as the host's language writes it. `form` is that of
-   * `Intl.DateTimeFormat`. */
-  function written(date, locale, form, until = date) {
+  /** Formats by language and form: to make one takes longer than to write a hundred times with it. */
+  const formats = new Map();
+
+  function formatOf(locale, form) {
+    const key = JSON.stringify([locale, form]);
+    if (!formats.has(key)) formats.set(key, makeFormat(locale, form));
+    return formats.get(key);
+  }
+
+  function makeFormat(locale, form) {
     try {
-      return new Intl.DateTimeFormat(locale, form).formatRange(date, until);
+      return new Intl.DateTimeFormat(locale, form);
     } catch {
       // The host named an unknown language or zone.
-      return new Intl.DateTimeFormat("en", { ...form, timeZone: "UTC" }).formatRange(date, until);
+      return new Intl.DateTimeFormat("en", { ...form, timeZone: "UTC" });
     }
   }
+
+  /** Returns a time, or two times as a range, as the host's language writes it. `form` is that of
+   * `Intl.DateTimeFormat`. */
+  const written = (date, locale, form, until = date) => formatOf(locale, form).formatRange(date, until);
 
   return { element, cut, textBox, terms, written };
 })();

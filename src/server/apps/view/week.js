@@ -128,14 +128,15 @@ const Week = (() => {
       return { one, from, to: Math.max(Math.min(one.end, day + DAY), from + SHORTEST) };
     });
     pieces.sort((a, b) => a.from - b.from || b.to - a.to);
-    let group = [];
+    let group;
     let end = 0;
     for (const piece of pieces) {
-      if (piece.from >= end) group = [];
-      const taken = group.filter((other) => other.to > piece.from).map((other) => other.lane);
+      if (!group || piece.from >= end) group = { pieces: [], lanes: 0 };
+      const taken = new Set(group.pieces.filter((other) => other.to > piece.from).map((other) => other.lane));
       piece.lane = 0;
-      while (taken.includes(piece.lane)) piece.lane += 1;
-      group.push(piece);
+      while (taken.has(piece.lane)) piece.lane += 1;
+      group.lanes = Math.max(group.lanes, piece.lane + 1);
+      group.pieces.push(piece);
       piece.group = group;
       end = Math.max(end, piece.to);
     }
@@ -144,9 +145,9 @@ const Week = (() => {
 
   /** Returns the left side and the width of a piece, as parts of its day. */
   function place({ lane, from, group }) {
-    const lanes = Math.max(...group.map((piece) => piece.lane)) + 1;
+    const { pieces, lanes } = group;
     // A later piece may cover an earlier one, except for its title.
-    const isBeside = group.some((other) => other.lane > lane && other.from < from + SHORTEST);
+    const isBeside = pieces.some((other) => other.lane > lane && other.from < from + SHORTEST);
     return { left: lane / lanes, width: isBeside ? 1 / lanes : 1 - lane / lanes };
   }
 

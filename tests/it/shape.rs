@@ -24,7 +24,7 @@ const TEXT_PAIRS: &[(&str, usize)] = &[
     ("providers/sandbox", 64),
     ("providers", 11),
     ("schemas", 4),
-    ("src/core", 62),
+    ("src/core", 61),
     ("src/extract", 13),
     ("src/pipeline", 15),
     ("src/store", 4),

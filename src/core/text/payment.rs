@@ -7,26 +7,35 @@
 use super::search_text::words;
 
 /// Words for new and old, in the forms that they have beside an account.
-const NEW: &str = "\
-    new|old|different|updated|another|previous|former|neu|neue|neuen|neuer|neues|neuem|alte|\
-    alten|altes|geänderte|geänderten|andere|anderes|sofort|künftig|nouveau|nouvel|nouvelle|\
-    nouvelles|ancien|anciennes|nuevo|nueva|nuevos|nuevas|antigua|nuovo|nuova|nuove|vecchio|\
-    nieuw|nieuwe|oude|novo|nova|novos|antiga|nowy|nowe|nowego|nowym|stary|nytt|nya|ny|nye|\
-    новый|новые|новым|новых|новому|старый";
+const NEW: &[&str] = &[
+    "new", "old", "different", "updated", "another", "previous", "former", "neu", "neue", "neuen",
+    "neuer", "neues", "neuem", "alte", "alten", "altes", "geänderte", "geänderten", "andere",
+    "anderes", "sofort", "künftig", "nouveau", "nouvel", "nouvelle", "nouvelles", "ancien",
+    "anciennes", "nuevo", "nueva", "nuevos", "nuevas", "antigua", "nuovo", "nuova", "nuove",
+    "vecchio", "nieuw", "nieuwe", "oude", "novo", "nova", "novos", "antiga", "nowy", "nowe",
+    "nowego", "nowym", "stary", "nytt", "nya", "ny", "nye", "новый", "новые", "новым", "новых",
+    "новому", "старый",
+];
 /// Words for a change.
-const CHANGED: &str = "\
-    changed|change|changes|changing|switched|geändert|ändert|änderung|gewechselt|changé|\
-    changent|modifié|modifiées|changement|cambiado|cambio|cambia|cambiato|cambiati|cambiate|\
-    gewijzigd|veranderd|wijziging|mudou|mudaram|alterados|alteração|zmieniony|zmienił|zmiana|\
-    ändrats|ändrat|ændret|endret|изменились|изменился|изменение";
+const CHANGED: &[&str] = &[
+    "changed", "change", "changes", "changing", "switched", "geändert", "ändert", "änderung",
+    "gewechselt", "changé", "changent", "modifié", "modifiées", "changement", "cambiado", "cambio",
+    "cambia", "cambiato", "cambiati", "cambiate", "gewijzigd", "veranderd", "wijziging", "mudou",
+    "mudaram", "alterados", "alteração", "zmieniony", "zmienił", "zmiana", "ändrats", "ändrat",
+    "ændret", "endret", "изменились", "изменился", "изменение",
+];
 /// Words that mean a bank account in any context.
-const CERTAIN: &str = "\
-    iban|bankverbindung|kontoverbindung|bankdaten|kontodaten|bankkonto|kontonummer|rib|bancaire|\
-    bancaires|bancaria|bancarias|bancarios|bancarie|bancario|bancária|bancários|bankgegevens|\
-    bankrekening|rekeningnummer|bankuppgifter|bankkontonummer|kontonumret|реквизиты|реквизитам";
+const CERTAIN: &[&str] = &[
+    "iban", "bankverbindung", "kontoverbindung", "bankdaten", "kontodaten", "bankkonto",
+    "kontonummer", "rib", "bancaire", "bancaires", "bancaria", "bancarias", "bancarios",
+    "bancarie", "bancario", "bancária", "bancários", "bankgegevens", "bankrekening",
+    "rekeningnummer", "bankuppgifter", "bankkontonummer", "kontonumret", "реквизиты", "реквизитам",
+];
 /// Words that may mean another kind of account.
-const POSSIBLE: &str = "\
-    account|konto|konta|compte|cuenta|conto|rekening|conta|rachunek|rachunku|счёт|счет";
+const POSSIBLE: &[&str] = &[
+    "account", "konto", "konta", "compte", "cuenta", "conto", "rekening", "conta", "rachunek",
+    "rachunku", "счёт", "счет",
+];
 /// Words before `details` that make them the details of an account.
 const DETAILS: &[&str] = &["bank", "banking", "payment", "account", "wire", "remittance"];
 /// Words before an account that make it the reader's, as banks and shops write.
@@ -69,15 +78,11 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn is_one_of(list: &str, word: &str) -> bool {
-    list.split('|').any(|one| one.trim_start() == word)
-}
-
 fn tells_of_change(words: &[String]) -> bool {
     let word = |at: usize| words.get(at).map_or("", String::as_str);
-    let any = |from: usize, to: usize, list: &str| {
+    let any = |from: usize, to: usize, list: &[&str]| {
         let some = words.get(from..to.min(words.len())).unwrap_or_default();
-        some.iter().any(|word| is_one_of(list, word))
+        some.iter().any(|word| list.contains(&word.as_str()))
     };
     (0..words.len()).any(|at| {
         let back = |many: usize| at.saturating_sub(many);
@@ -85,11 +90,11 @@ fn tells_of_change(words: &[String]) -> bool {
         let before = at.checked_sub(1).map_or("", word);
         let details = word(at) == "details" && DETAILS.contains(&before)
             || word(at) == "account" && before == "bank";
-        if details || is_one_of(CERTAIN, word(at)) {
+        if details || CERTAIN.contains(&word(at)) {
             let (from, to) = (back(6), at + 7);
             return !yours && (any(from, to, NEW) || any(from, to, CHANGED));
         }
-        is_one_of(POSSIBLE, word(at))
+        POSSIBLE.contains(&word(at))
             && !yours
             && !OTHERWISE.contains(&word(at + 1))
             && (any(back(3), at, NEW)

@@ -187,8 +187,11 @@ export class View {
   }
 }
 
+/** The longest wait for anything, in seconds: the gate runs other parts and tests beside this. */
+export const PATIENCE = 60;
+
 /** Waits until a function returns something, at most some seconds. */
-export async function until(found, seconds = 5) {
+export async function until(found, seconds = PATIENCE) {
   for (let looks = 0; looks < 20 * seconds; looks += 1) {
     const got = await found();
     if (got) return got;
@@ -235,7 +238,7 @@ export class Host {
     const view = new View();
     view.server = server;
     const page = await this.browser.newPage({ viewport: { width, height: 2400 }, colorScheme: scheme });
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(PATIENCE * 1000);
     view.page = page;
     const expected = ["/", "/bridge.js", "/view", "/favicon.ico"].map((path) => this.base + path);
     page.on("request", (request) => {

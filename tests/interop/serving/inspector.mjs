@@ -9,11 +9,9 @@
 
 import { chromium } from "playwright-core";
 import { Session, argumentsOf, check, found, part, same } from "./apps_common.mjs";
-import { until } from "./apps_host.mjs";
+import { PATIENCE, until } from "./apps_host.mjs";
 
 const at = JSON.parse(process.argv[2]);
-/** The longest wait for the Inspector, in seconds: its page is large. */
-const PATIENCE = 20;
 
 const TEXT = "Hello, please put two bags of the winter coffee aside for us. Yusuf comes by on Saturday at ten. Mira";
 /** Returns the arguments of sending a new draft to somebody who was never written to. */
@@ -36,7 +34,6 @@ const VIEWS = {
   "the outcome of a question": {
     tool: "mail_send", args: newDraft("questioned"), answer: "Submit", sees: ["Outcomes: 1", "sent"], sends: "questioned",
   },
-  // The Inspector may name its language too late, so that times have another form.
   "a week": {
     tool: "calendar_search", args: { from: "2026-11-16", to: "2026-11-22" },
     sees: ["2026", "Brennan Lights: Vesper in New York", "mira@lindqvist-lamps.example"],
@@ -66,7 +63,7 @@ async function sees(name, view, wanted) {
   await until(async () => {
     shown = await view.innerText();
     return wanted.every((text) => shown.includes(text));
-  }, PATIENCE).catch(() => {});
+  }).catch(() => {});
   for (const text of wanted) check(`${name}: the frame shows ${text.slice(0, 40)}`, shown.includes(text), shown);
 }
 

@@ -20,6 +20,8 @@
   let isShown = false;
   /** True once a button was pressed. */
   let isPressed = false;
+  /** Draws again what is shown, for a host that names its language late. */
+  let redraw = () => {};
 
   // Output ---------------------------------------------------------------------------
 
@@ -27,6 +29,7 @@
 
   /** Shows an outcome, announced by screen readers, with elements below it. */
   function outcome(text, below = [], role = "status") {
+    redraw = () => {};
     const line = element("p", { role, tabindex: "-1", class: role }, text);
     main.replaceChildren(
       element("section", { "aria-labelledby": "title" }, heading(), line, ...below));
@@ -73,6 +76,7 @@
   }
 
   function show(text) {
+    redraw = () => show(text);
     main.replaceChildren(...(drawn(text)
       ?? [element("section", { "aria-labelledby": "title" }, heading(), ...Card.answer(text))]));
   }
@@ -162,6 +166,7 @@
   }
 
   function askUser(waiting, args) {
+    redraw = () => askUser(waiting, args);
     main.replaceChildren(Card.approval(waiting, context, (decision) => decide(waiting, args, decision)));
     if (isPressed) document.getElementById("title").focus();
   }
@@ -241,6 +246,7 @@
     for (const [name, value] of Object.entries(changed.styles?.variables ?? {})) {
       if (name.startsWith("--") && typeof value === "string") root.style.setProperty(name, value);
     }
+    if (changed.locale || changed.timeZone) redraw();
   }
 
   let height = 0;
@@ -251,6 +257,13 @@
     // Some hosts ignore the notification and read the height of the document.
     root.style.height = `${height}px`;
     Rpc.notify("ui/notifications/size-changed", { height });
+  }
+
+  // Whoever uses the view would lose their place in it.
+  for (const kind of ["focusin", "click"]) {
+    document.addEventListener(kind, () => {
+      redraw = () => {};
+    });
   }
 
   // The handshake --------------------------------------------------------------------

@@ -2,9 +2,10 @@
 
     budgets.py BINARY
 
-Every call below is made with every budget in every format, and all its chunks
-are asked for. gpt-tokenizer (npm) counts the tokens of the text blocks, and
-@toon-format/toon reads the TOON. What has to hold:
+Every call below is made with every budget in every format; with some budgets,
+or all with DAYSHEET_TEST_THOROUGH, all its chunks are asked for. gpt-tokenizer
+(npm) counts the tokens of the text blocks, and @toon-format/toon reads the TOON.
+What has to hold:
 
 - the tokens are at most the budget, and are those that `_meta` tells;
 - all chunks together have each row of the whole answer once;
@@ -35,8 +36,8 @@ checks = interop.Checks("budgets")
 
 BUDGETS = [100, 300, 600, 1200, 2300, 4000, 8000]
 FORMATS = ["toon", "json", "stc"]
-# With these, all chunks are asked for in every format; in TOON with all of them.
-EVERY_CHUNK = {600, 2300}
+# With these, all chunks are asked for, with others the first two and the last.
+EVERY_CHUNK = set(BUDGETS) if os.environ.get("DAYSHEET_TEST_THOROUGH") else {600, 2300}
 # The largest budget there is. An answer has a ceiling of bytes besides.
 MOST = 100_000
 
@@ -240,7 +241,7 @@ async def walk(server, name, tool, arguments, expect=None, budgets=None, every=N
                 found.say("rows", f"budget={MOST}: {got} rows of {table}, there are {count}")
         enough = None
         for budget in budgets or BUDGETS:
-            all_of_them = budget in (every or (BUDGETS if form == "toon" else EVERY_CHUNK))
+            all_of_them = budget in (every or EVERY_CHUNK)
             answers, needed = await found.chunks(budget, all_of_them)
             if needed is not None:
                 if enough is not None:

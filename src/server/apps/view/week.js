@@ -261,8 +261,8 @@ const Week = (() => {
     if (row.missing) button.append(" ", element("span", { class: "where" }, row.missing));
     let isBusy = false;
     button.addEventListener("click", async () => {
-      // A second press while the host works would say it twice.
-      if (isBusy) return;
+      // A second press would say it twice.
+      if (isBusy || button.getAttribute("aria-pressed") === "true") return;
       isBusy = true;
       const others = document.querySelectorAll(".slot[aria-pressed=true]");
       const begin = others.length ? "Instead, I choose this time" : "I choose this time";

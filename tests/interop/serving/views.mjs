@@ -194,10 +194,15 @@ async function choosing(host, session) {
       await view.page.close();
       continue;
     }
-    await view.frame.locator(".slot").nth(1).dblclick();
-    await until(() => view.said.length > 1);
-    same("another choice replaces the first one, once", [view.said.slice(1), await view.frame.locator(".slot[aria-pressed=true]").count()],
-      [["Instead, I choose this time: Wed 2026-11-25 16:00 to 17:00 (Europe/Berlin)."], 1]);
+    const other = view.frame.locator(".slot").nth(1);
+    const isPressed = (one) => one.getAttribute("aria-pressed").then((value) => value === "true");
+    await other.dblclick();
+    await until(() => isPressed(other));
+    await other.click();
+    await slot.click();
+    await until(() => isPressed(slot));
+    same("each choice replaces the one before, once", [view.said.slice(1), await view.frame.locator(".slot[aria-pressed=true]").count()],
+      [["Wed 2026-11-25 16:00 to 17:00", "Wed 2026-11-25 11:30 to 12:30"].map((time) => `Instead, I choose this time: ${time} (Europe/Berlin).`), 1]);
     await view.page.close();
   }
 }

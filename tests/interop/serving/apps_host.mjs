@@ -190,9 +190,9 @@ export class View {
 /** The longest wait for anything, in seconds: the gate runs other parts and tests beside this. */
 export const PATIENCE = 60;
 
-/** Waits until a function returns something, at most some seconds. */
-export async function until(found, seconds = PATIENCE) {
-  for (let looks = 0; looks < 20 * seconds; looks += 1) {
+/** Waits until a function returns something. */
+export async function until(found) {
+  for (let looks = 0; looks < 20 * PATIENCE; looks += 1) {
     const got = await found();
     if (got) return got;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -6,6 +6,7 @@
 // is, and the file of expected trees. A tree is what a screen reader gets of a view, as Playwright
 // writes it. With `accept`, the file is written anew. Approval is in apps.mjs.
 
+import { AssertionError } from "node:assert";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -79,17 +80,7 @@ async function treeOf(view) {
 
 async function compare(name, view) {
   got[name] = await treeOf(view);
-  if (!at.accept) check(`${name}: the tree`, got[name] === expected[name], difference(got[name], expected[name]));
-}
-
-/** Returns the lines from the first to the last in which two trees differ, of either tree. */
-function difference(one, other = "") {
-  const [lines, others] = [one, other].map((tree) => tree.split("\n"));
-  const same = (from, to) => from.findIndex((line, at) => line !== to[at]);
-  const start = same([...lines, null], others);
-  const end = same([...lines.toReversed(), null], others.toReversed());
-  const part = (all) => all.slice(start, Math.max(all.length - end, start)).join("\n");
-  return `at line ${start + 1}\ngot\n${part(lines)}\nwant\n${part(others)}`;
+  if (!at.accept) check(`${name}: the tree`, got[name] === expected[name], new AssertionError({ actual: got[name], expected: expected[name], operator: "strictEqual" }).message);
 }
 
 const QUOTED = ["From", "To", "Cc", "Bcc", "Where", "Organizer", "Account", "Attached", "from", "to", "cc", "snippet", "where", "organizer", "account", "detail", "reason"];
@@ -406,9 +397,10 @@ await part("the views", async () => {
   await host.start(at.chromium, await documentOf(session));
   // First, so that the handles are the same in each run.
   await part("trees", () => trees(host, session));
-  if (!at.accept) same("all trees of the file were drawn", Object.keys(got), Object.keys(expected));
   if (at.accept) {
     writeFileSync(at.trees, Object.entries(got).map(([name, one]) => `# ${name}\n${one}\n`).join("\n"));
+  } else {
+    same("all trees of the file were drawn", Object.keys(got), Object.keys(expected));
   }
   const lane = async (parts) => {
     for (const [name, steps] of Object.entries(parts)) await part(name, () => steps(host, session));

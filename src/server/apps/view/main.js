@@ -20,8 +20,8 @@
   let isShown = false;
   /** True once a button was pressed. */
   let isPressed = false;
-  /** Draws again what is shown, for a host that names its language late. */
-  let redraw = () => {};
+  /** Draws again what is shown, for a host that names its language late; `null` once it is used. */
+  let redraw = null;
 
   // Output ---------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@
 
   /** Shows an outcome, announced by screen readers, with elements below it. */
   function outcome(text, below = [], role = "status") {
-    redraw = () => {};
+    redraw = null;
     const line = element("p", { role, tabindex: "-1", class: role }, text);
     main.replaceChildren(
       element("section", { "aria-labelledby": "title" }, heading(), line, ...below));
@@ -246,7 +246,7 @@
     for (const [name, value] of Object.entries(changed.styles?.variables ?? {})) {
       if (name.startsWith("--") && typeof value === "string") root.style.setProperty(name, value);
     }
-    if (changed.locale || changed.timeZone) redraw();
+    if (changed.locale || changed.timeZone) redraw?.();
   }
 
   let height = 0;
@@ -262,7 +262,7 @@
   // Whoever uses the view would lose their place in it.
   for (const kind of ["focusin", "click"]) {
     document.addEventListener(kind, () => {
-      redraw = () => {};
+      redraw = null;
     });
   }
 

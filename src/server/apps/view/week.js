@@ -129,9 +129,9 @@ const Week = (() => {
     });
     pieces.sort((a, b) => a.from - b.from || b.to - a.to);
     let group;
-    let end = 0;
+    let end = -Infinity;
     for (const piece of pieces) {
-      if (!group || piece.from >= end) group = { pieces: [], lanes: 0 };
+      if (piece.from >= end) group = { pieces: [], lanes: 0 };
       const taken = new Set(group.pieces.filter((other) => other.to > piece.from).map((other) => other.lane));
       piece.lane = 0;
       while (taken.has(piece.lane)) piece.lane += 1;

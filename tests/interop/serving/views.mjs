@@ -307,6 +307,13 @@ async function lateLanguage(host, session) {
   await view.tell("setHostContext", { locale: "fr-FR" });
   await new Promise((resolve) => setTimeout(resolve, 300));
   same("the open facts stay", await view.frame.locator(".event[aria-expanded=true]").count(), 1);
+
+  const ended = await drawn(host, session, ...WEEK);
+  await ended.sees("16 – 22 November 2026");
+  await ended.tell("teardownResource", {});
+  await ended.tell("setHostContext", { locale: "de-DE" });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  same("a view that was ended stays empty", await ended.text(), "");
 }
 
 /** Events at the same time are side by side; a later one leaves the title of an earlier one in sight. */

@@ -270,6 +270,7 @@
 
   Rpc.onRequest("ping", () => ({}));
   Rpc.onRequest("ui/resource-teardown", () => {
+    redraw = null;
     main.replaceChildren();
     return {};
   });

@@ -132,10 +132,15 @@ async function sameInJson(name, host, session) {
 // Choosing and sending -------------------------------------------------------------
 
 /** Returns the events whose beginning is covered. */
-const covered = (view) => view.frame.evaluate(() => [...document.querySelectorAll(".event")].filter((one) => {
-  const { left, top } = one.getBoundingClientRect();
-  return document.elementFromPoint(left + 8, top + 8)?.closest(".event") !== one;
-}).map((one) => one.textContent));
+async function covered(view) {
+  // Nothing is found at a point outside the frame, and the host gives it its height late.
+  await until(() => view.frame.evaluate(() =>
+    [...document.querySelectorAll(".event")].every((one) => one.getBoundingClientRect().top + 8 < innerHeight)));
+  return view.frame.evaluate(() => [...document.querySelectorAll(".event")].filter((one) => {
+    const { left, top } = one.getBoundingClientRect();
+    return document.elementFromPoint(left + 8, top + 8)?.closest(".event") !== one;
+  }).map((one) => one.textContent));
+}
 
 async function facts(host, session) {
   for (const width of [700, 390]) {
